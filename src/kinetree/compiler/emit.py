@@ -1,0 +1,192 @@
+"""The body of a kernel: the live part of a graph as straight-line vector code, one state per lane.
+
+``void @body(ptr in, ptr out)`` reads inputs and writes results laid out ``[slot][lane]``. Nodes are emitted in the order they
+were traced, each once; a result is stored as soon as it is known. Sines and cosines wait for each other: all those that
+depend on equally many sines and cosines before them are computed together, so that one check for far arguments serves all.
+"""
+
+from collections.abc import Sequence
+
+from kinetree.compiler.graph import Expr, Graph
+from kinetree.compiler.text import splat, vector
+from kinetree.compiler.trigonometry import SLOW_PATH, sine_cosine_group
+
+__all__ = ["body", "live_nodes"]
+
+_BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+
+
+def live_nodes(graph: Graph, outputs: Sequence[Expr | float]) -> list[Expr]:
+    """The nodes that some output depends on, constants left out, in the order they were traced."""
+    used = bytearray(len(graph.nodes))
+    for value in outputs:
+        if isinstance(value, Expr):
+            if value.graph is not graph:
+                raise ValueError("an output belongs to another trace")
+            used[value.index] = 1
+    for node in reversed(graph.nodes):
+        if used[node.index]:
+            for operand in node.args:
+                used[operand.index] = 1
+    return [node for node in graph.nodes if used[node.index] and node.op != "const"]
+
+
+def body(nodes: Sequence[Expr], inputs: Sequence[Expr], outputs: Sequence[Expr | float], lanes: int) -> str:
+    """LLVM text of ``@body`` and of what it calls.
+
+    Parameters
+    ----------
+    nodes : sequence of Expr
+        The `live_nodes` of `outputs`.
+    inputs, outputs : sequence
+        What each slot holds.
+    lanes : int
+        States per vector.
+    """
+    return _Body(nodes, inputs, outputs, lanes).text()
+
+
+class _Body:
+    """One body under construction."""
+
+    def __init__(self, nodes, inputs, outputs, lanes):
+        self.nodes = nodes
+        self.lanes = lanes
+        self.type = vector(lanes)
+        self.lines: list[str] = []
+        self.allocations: list[str] = []
+        self.block = "entry"
+        self.outputs = outputs
+        self.slots: dict[int, list[int]] = {}
+        for slot, value in enumerate(outputs):
+            if isinstance(value, Expr):
+                self.slots.setdefault(value.index, []).append(slot)
+        self.input_slots = {node.index: slot for slot, node in enumerate(inputs)}
+        self.declared: set[str] = set()
+        self.done: set[int] = set()
+        self.used_once = _used_once(nodes, self.slots)
+
+    def text(self) -> str:
+        generations = _generations(self.nodes)
+        for slot, value in enumerate(self.outputs):
+            if not isinstance(value, Expr):
+                self._store(slot, splat(float(value), self.lanes))
+        started = 0
+        for node in self.nodes:
+            if node.index in self.done:
+                continue
+            if node.op in ("sin", "cos"):
+                while node.index not in self.done:
+                    self._trigonometry(started, generations[started])
+                    started += 1
+            else:
+                self._emit(node)
+        declarations = "\n".join(sorted(self.declared))
+        lines = "\n".join([*self.allocations, *self.lines])
+        slow_path = SLOW_PATH if generations else ""
+        return (
+            f"{declarations}\n{slow_path}\n"
+            f"define internal void @body(ptr noalias nocapture readonly %in, ptr noalias nocapture %out) noinline #0 {{\n"
+            f"entry:\n{lines}\n  ret void\n}}\n"
+        )
+
+    def _operand(self, node: Expr) -> str:
+        return splat(node.value, self.lanes) if node.op == "const" else f"%v{node.index}"
+
+    def _store(self, slot: int, value: str) -> None:
+        self.lines.append(f"  %o{slot} = getelementptr {self.type}, ptr %out, i64 {slot}")
+        self.lines.append(f"  store {self.type} {value}, ptr %o{slot}, align {8 * self.lanes}")
+
+    def _intrinsic(self, word: str, operand: str) -> str:
+        name = f"@llvm.{word}.v{self.lanes}f64"
+        self.declared.add(f"declare {self.type} {name}({self.type})")
+        return f"call {self.type} {name}({self.type} {operand})"
+
+    def _emit(self, node: Expr) -> None:
+        self.done.add(node.index)
+        op, T, i, lines = node.op, self.type, node.index, self.lines
+        if op in _BINARY:
+            a, b = map(self._operand, node.args)
+            lines.append(f"  %v{i} = {_BINARY[op]} contract {T} {a}, {b}")
+        elif op == "input":
+            slot = self.input_slots.get(i)
+            if slot is None:
+                raise ValueError(f"the outputs depend on {node!r}, which is not among the inputs")
+            lines.append(f"  %i{slot} = getelementptr {T}, ptr %in, i64 {slot}")
+            lines.append(f"  %v{i} = load {T}, ptr %i{slot}, align {8 * self.lanes}")
+        elif op == "neg":
+            (a,) = node.args
+            if a.op == "sub" and a.index in self.used_once:  # the difference itself is then dead
+                lines.append(f"  %v{i} = fsub contract {T} {', '.join(map(self._operand, reversed(a.args)))}")
+            else:
+                lines.append(f"  %v{i} = fneg contract {T} {self._operand(a)}")
+        elif op == "check":
+            a = self._operand(node.args[0])
+            lines.append(f"  %v{i} = fsub {T} {a}, {a}")
+        elif op in ("sqrt", "rint"):
+            lines.append(f"  %v{i} = {self._intrinsic(op, self._operand(node.args[0]))}")
+        elif op == "where":
+            c, a, b = map(self._operand, node.args)
+            lines.append(f"  %w{i} = fcmp une {T} {c}, zeroinitializer")
+            lines.append(f"  %v{i} = select <{self.lanes} x i1> %w{i}, {T} {a}, {T} {b}")
+        else:
+            raise ValueError(f"no code for {node!r}")
+        for slot in self.slots.get(i, ()):
+            self._store(slot, f"%v{i}")
+
+    def _trigonometry(self, generation: int, members: Sequence[Expr]) -> None:
+        """Sines and cosines of one generation, after everything their arguments need."""
+        arguments = list({x.args[0].index: x.args[0] for x in members}.values())
+        for node in _needed(arguments, self.done):
+            self._emit(node)
+        prefix = f"g{generation}"
+        lines, allocations, self.block = sine_cosine_group(
+            prefix, [self._operand(x) for x in arguments], self.lanes, self.block
+        )
+        self.allocations += allocations
+        place = {x.index: k for k, x in enumerate(arguments)}
+        # A name cannot be given twice in LLVM's text, so the group's names are replaced by the nodes' own.
+        names = {f"%{prefix}{x.op[0]}{place[x.args[0].index]}": f"%v{x.index}" for x in members}
+        for k in range(len(lines) - 2 * len(arguments), len(lines)):
+            left, right = lines[k].strip().split(" = ", 1)
+            lines[k] = f"  {names.get(left, left)} = {right}"
+        self.lines += lines
+        for node in members:
+            self.done.add(node.index)
+            for slot in self.slots.get(node.index, ()):
+                self._store(slot, f"%v{node.index}")
+
+
+def _used_once(nodes: Sequence[Expr], slots: dict[int, list[int]]) -> set[int]:
+    uses = {index: len(places) for index, places in slots.items()}
+    for node in nodes:
+        for operand in node.args:
+            uses[operand.index] = uses.get(operand.index, 0) + 1
+    return {index for index, count in uses.items() if count == 1}
+
+
+def _generations(nodes: Sequence[Expr]) -> list[list[Expr]]:
+    """Sines and cosines by how many of their kind lie on the longest way to them from an input."""
+    depth: dict[int, int] = {}
+    generations: list[list[Expr]] = []
+    for node in nodes:
+        d = max((depth.get(x.index, 0) for x in node.args), default=0)
+        if node.op in ("sin", "cos"):
+            if d == len(generations):
+                generations.append([])
+            generations[d].append(node)
+            d += 1
+        depth[node.index] = d
+    return generations
+
+
+def _needed(roots: Sequence[Expr], done: set[int]) -> list[Expr]:
+    """What is still to be emitted before `roots` are known, in traced order."""
+    found: dict[int, Expr] = {}
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if node.op != "const" and node.index not in done and node.index not in found:
+            found[node.index] = node
+            stack += node.args
+    return [found[index] for index in sorted(found)]

@@ -1,0 +1,172 @@
+"""A finished trace to a callable kernel."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.compiler.emit import body, live_nodes
+from kinetree.compiler.graph import Expr, Graph
+from kinetree.compiler.layout import loop, movers
+from kinetree.compiler.llvm import LANES, MachineCode, host_lanes, machine_code
+from kinetree.compiler.ufunc import make_ufunc, owner_of
+
+__all__ = ["KernelStats", "Signature", "build", "source", "stats"]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Core shapes of a kernel's arguments and results."""
+
+    inputs: tuple[tuple[int, ...], ...]
+    outputs: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class KernelStats:
+    """What a kernel does for one state, and what making it took.
+
+    Attributes
+    ----------
+    additions, multiplications, divisions, square_roots : int
+        Additions include subtractions.
+    sines_cosines : int
+        Arguments of which sine, cosine or both are taken.
+    others : int
+        Negations, roundings, selections, checks; most negations vanish into the operation that follows.
+    fused : int
+        Multiplications that a multiply-add can take in: used once, by an addition.
+    operations : int
+        All of the above but `others`, less `fused`.
+    lanes : int
+        States per vector.
+    trace_seconds, compile_seconds : float
+        From the making of the graph to `build`; in `build`.
+    """
+
+    additions: int
+    multiplications: int
+    divisions: int
+    square_roots: int
+    sines_cosines: int
+    others: int
+    fused: int
+    operations: int
+    lanes: int
+    trace_seconds: float
+    compile_seconds: float
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    code: MachineCode
+    signature: Signature
+    stats: KernelStats
+
+
+def build(
+    name: str,
+    doc: str,
+    graph: Graph,
+    inputs: Sequence[np.ndarray],
+    outputs: Sequence[np.ndarray | Expr | float],
+    lanes: int | None = None,
+) -> np.ufunc:
+    """The kernel of a trace: a NumPy generalized ufunc.
+
+    Parameters
+    ----------
+    name, doc : str
+        Of the ufunc.
+    graph : Graph
+        The trace.
+    inputs : sequence of array of Expr
+        Arrays from `Graph.input`; their shapes are the core shapes of the arguments.
+    outputs : sequence of array of Expr or float
+        Results; numbers among them are written as they are.
+    lanes : int, optional
+        States per vector: 2, 4 or 8. What the machine's registers hold if not given.
+
+    Raises
+    ------
+    ValueError
+        If a core shape has a zero in it (NumPy's signatures cannot say so), if an output depends on an input that is not
+        among `inputs`, or if `lanes` is none of the above.
+
+    Notes
+    -----
+    A call releases the GIL, keeps no state, and may run in several threads at once.
+    """
+    started = time.perf_counter()
+    lanes = host_lanes() if lanes is None else lanes
+    signature, nodes, text = _translate(graph, inputs, outputs, lanes)
+    code = machine_code(text)
+    counts = _count(nodes, outputs, lanes, started - graph.started, time.perf_counter() - started)
+    return make_ufunc(name, doc, code.address, signature.inputs, signature.outputs, _Kernel(code, signature, counts))
+
+
+def source(graph: Graph, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray | Expr | float], lanes: int) -> str:
+    """The LLVM text that `build` compiles, for golden tests and for reading."""
+    return _translate(graph, inputs, outputs, lanes)[2]
+
+
+def stats(kernel: np.ufunc) -> KernelStats:
+    """What a kernel made by `build` does and took. Raises TypeError for any other ufunc."""
+    payload = owner_of(kernel)
+    if not isinstance(payload, _Kernel):
+        raise TypeError(f"{kernel!r} is not a compiled kernel")
+    return payload.stats
+
+
+def _translate(graph, inputs, outputs, lanes):
+    if lanes not in LANES:
+        raise ValueError(f"lanes must be one of {LANES}, not {lanes}")
+    inputs = [np.asarray(x, dtype=object) for x in inputs]
+    outputs = [np.asarray(x, dtype=object) for x in outputs]
+    signature = Signature(tuple(x.shape for x in inputs), tuple(x.shape for x in outputs))
+    for shape in (*signature.inputs, *signature.outputs):
+        if 0 in shape:
+            raise ValueError(
+                f"a kernel cannot have an argument or result of core shape {shape}: nothing would be in it"
+            )
+    slots_in = [value for array in inputs for value in array.flat]
+    slots_out = [value for array in outputs for value in array.flat]
+    nodes = live_nodes(graph, slots_out)
+    text = "\n".join(
+        (
+            movers(
+                *(max((len(shape) for shape in part), default=1) for part in (signature.inputs, signature.outputs)),
+                lanes,
+            ),
+            body(nodes, slots_in, slots_out, lanes),
+            loop(signature.inputs, signature.outputs, lanes),
+        )
+    )
+    return signature, nodes, text
+
+
+def _count(nodes, outputs, lanes, trace_seconds, compile_seconds):
+    of = Counter(node.op for node in nodes)
+    uses = Counter(x.index for node in nodes for x in node.args)
+    uses.update(x.index for array in outputs for x in np.asarray(array, dtype=object).flat if isinstance(x, Expr))
+    fused = sum(
+        any(x.op == "mul" and uses[x.index] == 1 for x in node.args) for node in nodes if node.op in ("add", "sub")
+    )
+    angles = len({node.args[0].index for node in nodes if node.op in ("sin", "cos")})
+    additions, others = of["add"] + of["sub"], of["neg"] + of["rint"] + of["where"] + of["check"]
+    operations = additions + of["mul"] + of["div"] + of["sqrt"] + angles - fused
+    return KernelStats(
+        additions=additions,
+        multiplications=of["mul"],
+        divisions=of["div"],
+        square_roots=of["sqrt"],
+        sines_cosines=angles,
+        others=others,
+        fused=fused,
+        operations=operations,
+        lanes=lanes,
+        trace_seconds=trace_seconds,
+        compile_seconds=compile_seconds,
+    )

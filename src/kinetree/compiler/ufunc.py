@@ -1,0 +1,127 @@
+"""Machine code to a real `numpy.ufunc`, through NumPy's C interface."""
+
+import ctypes
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["make_ufunc", "owner_of"]
+
+_FROM_SIGNATURE = 31  # place of PyUFunc_FromFuncAndDataAndSignature in NumPy's table, fixed by its binary interface
+_NO_IDENTITY = -1  # PyUFunc_None
+_FLOAT64 = 12  # NPY_DOUBLE
+
+
+class _UFuncObject(ctypes.Structure):
+    """The head of NumPy's ``PyUFuncObject``, part of its binary interface."""
+
+    _fields_ = (
+        ("head", ctypes.c_char * object.__basicsize__),
+        ("nin", ctypes.c_int),
+        ("nout", ctypes.c_int),
+        ("nargs", ctypes.c_int),
+        ("identity", ctypes.c_int),
+        ("functions", ctypes.c_void_p),
+        ("data", ctypes.c_void_p),
+        ("ntypes", ctypes.c_int),
+        ("reserved", ctypes.c_int),
+        ("name", ctypes.c_void_p),
+        ("types", ctypes.c_void_p),
+        ("doc", ctypes.c_void_p),
+        ("ptr", ctypes.c_void_p),
+        ("obj", ctypes.c_void_p),
+    )
+
+
+class _Owner:
+    """Everything behind one ufunc; NumPy's ``obj`` field holds it and drops it with the ufunc."""
+
+    __slots__ = ("buffers", "payload")
+
+    def __init__(self, payload, buffers):
+        self.payload = payload
+        self.buffers = buffers
+
+
+@functools.cache
+def _from_signature() -> Any:
+    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    table = ctypes.cast(get_pointer(np._core._multiarray_umath._UFUNC_API, None), ctypes.POINTER(ctypes.c_void_p))
+    pointer, integer = ctypes.c_void_p, ctypes.c_int
+    prototype = ctypes.PYFUNCTYPE(
+        ctypes.py_object,
+        pointer,
+        pointer,
+        pointer,
+        integer,
+        integer,
+        integer,
+        integer,
+        pointer,
+        pointer,
+        integer,
+        pointer,
+    )
+    return prototype(table[_FROM_SIGNATURE])
+
+
+def make_ufunc(
+    name: str,
+    doc: str,
+    address: int,
+    inputs: Sequence[tuple[int, ...]],
+    outputs: Sequence[tuple[int, ...]],
+    payload: object,
+) -> np.ufunc:
+    """A generalized ufunc of float64 with fixed core shapes.
+
+    Parameters
+    ----------
+    name, doc : str
+    address : int
+        Of the inner loop.
+    inputs, outputs : sequence of tuple of int
+        Core shapes, without zeros.
+    payload : object
+        Kept alive as long as the ufunc is; `owner_of` gives it back.
+    """
+    nin, nout = len(inputs), len(outputs)
+    signature = "->".join(",".join(f"({','.join(map(str, shape))})" for shape in part) for part in (inputs, outputs))
+    functions = (ctypes.c_void_p * 1)(address)
+    data = (ctypes.c_void_p * 1)(None)
+    types = (ctypes.c_char * (nin + nout))(*[_FLOAT64] * (nin + nout))
+    strings = [ctypes.create_string_buffer(text.encode()) for text in (name, doc, signature)]
+    at_name, at_doc, at_signature = map(ctypes.addressof, strings)
+    ufunc = _from_signature()(
+        ctypes.addressof(functions),
+        ctypes.addressof(data),
+        ctypes.addressof(types),
+        1,
+        nin,
+        nout,
+        _NO_IDENTITY,
+        at_name,
+        at_doc,
+        0,
+        at_signature,
+    )
+    record = _UFuncObject.from_address(id(ufunc))
+    expected = (nin, nout, ctypes.addressof(functions), at_name)
+    if (record.nin, record.nout, record.functions, record.name) != expected or record.obj:
+        raise RuntimeError(f"NumPy {np.__version__} lays out its ufuncs differently; this kinetree knows NumPy 2.x")
+    owner = _Owner(payload, (functions, data, types, strings))
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))
+    record.obj = id(owner)
+    return ufunc
+
+
+def owner_of(ufunc: np.ufunc) -> object:
+    """The payload given to `make_ufunc`, or None for a ufunc from elsewhere."""
+    if not isinstance(ufunc, np.ufunc):
+        return None
+    at = _UFuncObject.from_address(id(ufunc)).obj
+    owner = ctypes.cast(at, ctypes.py_object).value if at else None
+    return owner.payload if isinstance(owner, _Owner) else None
