@@ -1,0 +1,3 @@
+"""kinetree: multibody dynamics by spatial operators."""
+
+from kinetree.model import *  # noqa: F403

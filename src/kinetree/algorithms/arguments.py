@@ -1,0 +1,37 @@
+"""The shape of each argument an algorithm may take, by its name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kinetree.model import Model
+from kinetree.spatial.scalars import Array
+
+SHAPES: dict[str, tuple[str | int, ...]] = {
+    "q": ("nq",),
+    "q0": ("nq",),
+    "q1": ("nq",),
+    "v": ("nv",),
+    "v_dt": ("nv",),
+    "a": ("nv",),
+    "tau": ("nv",),
+    "external": ("nbodies", 6),
+}
+
+
+def array_arguments(algorithm: Callable[..., Any]) -> tuple[str, ...]:
+    """Names of the arrays an algorithm takes after the model."""
+    parameters = list(inspect.signature(algorithm).parameters.values())[1:]
+    return tuple(p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD)
+
+
+def shape_of(model: Model, argument: str) -> tuple[int, ...]:
+    """Core shape of a named argument for one model."""
+    return tuple(n if isinstance(n, int) else getattr(model, n) for n in SHAPES[argument])
+
+
+def per_joint(slices: Sequence[slice], x: Array) -> list[Array]:
+    """A stacked vector as one array per joint."""
+    return [x[s] for s in slices]

@@ -1,0 +1,134 @@
+"""Where bodies are and how they move: joint maps, weights, velocities, Jacobians, energies.
+
+    V(k) = φ*(p, k) V(p) + H*(k) v(k)            V = φ* H* v
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.algorithms.arguments import per_joint
+from kinetree.model import Body, Joint, Model, Pose
+from kinetree.operators.sweeps import each, scatter
+from kinetree.spatial.scalars import Array, Scalar
+from kinetree.spatial.sixvectors import Shift, cross_motion
+
+AT_REST = np.zeros(6)
+ORIGIN = (np.eye(3), np.zeros(3))
+
+
+def weight(joint: Joint, placement: Pose, q: Array) -> Shift:
+    """φ(parent, k): placement of the joint on the parent, then what the joint has moved."""
+    R, p = joint.displacement(q)
+    return Shift(placement.rotation @ R, placement.rotation @ p + placement.translation)
+
+
+def joints(model: Model) -> list[Joint]:
+    """Joint of each body."""
+    return [body.joint for body in model.bodies]
+
+
+def weights(model: Model, q: Array) -> list[Shift]:
+    """φ(parent, k) of each body at q."""
+    placements = [body.placement for body in model.bodies]
+    return each(weight, joints(model), placements, per_joint(model.q_slices, q))
+
+
+def joint_maps(model: Model, q: Array) -> list[Array]:
+    """H(k) (nv_k, 6) of each body at q."""
+    return each(lambda joint, q: joint.H(q), joints(model), per_joint(model.q_slices, q))
+
+
+def velocities(model: Model, phi: list[Shift], H: list[Array], v: Array) -> list[Array]:
+    """V(k) (6,) of each body, body axes."""
+
+    def node(V_parent: Array, phi: Shift, H: Array, v: Array) -> Array:
+        return phi.T @ V_parent + H.T @ v  # V = φ* V_p + H* v
+
+    return scatter(model.tree, node, AT_REST, phi, H, per_joint(model.v_slices, v))
+
+
+def acceleration_biases(model: Model, q: Array, v: Array, V: list[Array], H: list[Array]) -> list[Array]:
+    """a(k) (6,): acceleration that is there although v̇ = 0."""
+
+    def node(joint: Joint, q: Array, v: Array, V: Array, H: Array) -> Array:
+        return joint.bias(q, v) + cross_motion(V, H.T @ v)  # a = Ḣ* v + V × H* v
+
+    return each(node, joints(model), per_joint(model.q_slices, q), per_joint(model.v_slices, v), V, H)
+
+
+def poses(model: Model, q: Array) -> list[tuple[Array, Array]]:
+    """Rotation (3, 3) and origin (3,) of each body in the world."""
+
+    def node(parent: tuple[Array, Array], phi: Shift) -> tuple[Array, Array]:
+        R, p = parent
+        return R @ phi.R, p + R @ phi.d
+
+    return scatter(model.tree, node, ORIGIN, weights(model, q))
+
+
+def forward_kinematics(model: Model, q: Array) -> tuple[Array, Array]:
+    """Rotations (nbodies, 3, 3) and origins (nbodies, 3)."""
+    placed = poses(model, q)
+    return np.stack([R for R, _ in placed]), np.stack([p for _, p in placed])
+
+
+def center_of_mass(model: Model, q: Array) -> Array:
+    """Σ m (p + R s) / Σ m."""
+    masses = [body.inertia.mass for body in model.bodies]
+    return sum(each(_first_moment, poses(model, q), model.bodies), start=np.zeros(3)) * (1.0 / sum(masses))
+
+
+def _first_moment(pose: tuple[Array, Array], body: Body) -> Array:
+    R, p = pose
+    return (p + R @ body.inertia.com) * body.inertia.mass
+
+
+def potential_energy(model: Model, q: Array) -> Array:
+    """U = −Σ m g·r, Lagrange (23)."""
+    moment = sum(each(_first_moment, poses(model, q), model.bodies), start=np.zeros(3))
+    return np.asarray(-(model.gravity @ moment))
+
+
+def kinetic_energy(model: Model, q: Array, v: Array) -> Array:
+    """T = ½ Σ V* M V."""
+    V = velocities(model, weights(model, q), joint_maps(model, q), v)
+    return np.asarray(0.5 * sum(each(_double_energy, V, model.inertias)))
+
+
+def _double_energy(V: Array, M: Array) -> Scalar:
+    return V @ (M @ V)
+
+
+def jacobian(model: Model, q: Array, *, body: int, frame: str) -> Array:
+    """J (6, nv), from J* = H φ applied to the unit wrenches of one body: nonzero on its path to the root only."""
+    phi, H = weights(model, q), joint_maps(model, q)
+    J = np.zeros((6, model.nv), dtype=object)
+    R, _ = poses(model, q)[body] if frame == "world" else ORIGIN
+    X = np.concatenate([np.concatenate([R.T, np.zeros((3, 3))], 1), np.concatenate([np.zeros((3, 3)), R.T], 1)])
+    for k in model.tree.path_to_root(body):
+        J[:, model.v_slices[k]] = (H[k] @ X).T
+        X = phi[k] @ X
+    return J
+
+
+def integrate(model: Model, q: Array, v_dt: Array) -> Array:
+    """q moved by the velocity step v_dt on the configuration manifold."""
+    moved = each(
+        lambda joint, q, dv: joint.integrate(q, dv),
+        joints(model),
+        per_joint(model.q_slices, q),
+        per_joint(model.v_slices, v_dt),
+    )
+    return np.concatenate(moved)
+
+
+def difference(model: Model, q0: Array, q1: Array) -> Array:
+    """v_dt that takes q0 to q1."""
+    steps = each(
+        lambda joint, q0, q1: joint.difference(q0, q1),
+        joints(model),
+        per_joint(model.q_slices, q0),
+        per_joint(model.q_slices, q1),
+    )
+    return np.concatenate(steps)

@@ -1,0 +1,247 @@
+"""The model: bodies on a tree, every physical check made once, frozen."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from kinetree.errors import ModelError
+from kinetree.model.bodies import Body, Pose
+from kinetree.model.checks import real_array
+from kinetree.model.tree import GROUND, Tree
+from kinetree.spatial.scalars import Array
+from kinetree.spatial.sixvectors import Shift, congruence
+
+SINGULAR = 1e-13
+
+
+@final
+@dataclass(frozen=True)
+class Diagnostic:
+    """Something about a model that was repaired or is worth knowing."""
+
+    code: str
+    message: str
+    file: str | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}: " if self.file and self.line else f"{self.file}: " if self.file else ""
+        return f"{where}{self.message} [{self.code}]"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A tree of rigid bodies under gravity.
+
+    Parameters
+    ----------
+    bodies : parents before children
+    gravity (3,) [m/s²] in world axes
+    name : shown in messages and tables
+    diagnostics : what a loader repaired; inertias that break the triangle inequality are added here
+    frames : names of links merged into a body → (body name or None for the ground, pose in its frame)
+
+    Raises
+    ------
+    ModelError
+        No bodies; names empty or used twice; a parent unknown or after its child; numbers not finite; a joint that
+        moves no inertia, so that the mass matrix would be singular.
+    """
+
+    bodies: tuple[Body, ...]
+    gravity: Any = (0.0, 0.0, -9.81)
+    name: str = "model"
+    diagnostics: tuple[Diagnostic, ...] = ()
+    frames: Mapping[str, tuple[str | None, Pose]] = field(default_factory=dict)
+    kernels: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+    """Compiled kernels of this model, by (function, options)."""
+
+    def __post_init__(self) -> None:
+        bodies = _bodies(self.bodies)
+        object.__setattr__(self, "bodies", bodies)
+        object.__setattr__(self, "gravity", real_array(self.gravity, (3,), "gravity"))
+        object.__setattr__(self, "tree", Tree(_parents(bodies)))
+        notes = [*self.diagnostics, *(note for body in bodies for note in _triangle_note(body))]
+        object.__setattr__(self, "diagnostics", tuple(dict.fromkeys(notes)))
+        object.__setattr__(self, "frames", dict(self.frames))
+        _check_every_joint_moves_inertia(self)
+
+    tree: Tree = field(init=False, repr=False)
+
+    def __repr__(self) -> str:
+        return f"Model({self.name!r}, {len(self.bodies)} bodies, nq={self.nq}, nv={self.nv})"
+
+    @property
+    def nbodies(self) -> int:
+        """Number of bodies."""
+        return len(self.bodies)
+
+    @cached_property
+    def nq(self) -> int:
+        """Number of joint coordinates."""
+        return sum(body.joint.nq for body in self.bodies)
+
+    @cached_property
+    def nv(self) -> int:
+        """Number of generalized velocities."""
+        return sum(body.joint.nv for body in self.bodies)
+
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """Index of each body's parent, −1 for the ground."""
+        return self.tree.parents
+
+    @cached_property
+    def body_names(self) -> tuple[str, ...]:
+        """Names of the bodies, parents first."""
+        return tuple(body.name for body in self.bodies)
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        """Name of the joint that carries each body."""
+        return tuple(body.joint_name for body in self.bodies)
+
+    @cached_property
+    def q_slices(self) -> tuple[slice, ...]:
+        """Where each joint's coordinates stand in q."""
+        return _slices(body.joint.nq for body in self.bodies)
+
+    @cached_property
+    def v_slices(self) -> tuple[slice, ...]:
+        """Where each joint's velocities stand in v."""
+        return _slices(body.joint.nv for body in self.bodies)
+
+    @cached_property
+    def inertias(self) -> tuple[Array, ...]:
+        """M of each body (6, 6) at its joint frame, body axes."""
+        return tuple(body.inertia.matrix for body in self.bodies)
+
+    @cached_property
+    def digest(self) -> str:
+        """A fingerprint of everything that decides the motion; a run file carries it."""
+        text = repr((self.gravity.tolist(), self.parents))
+        for body in self.bodies:
+            text += repr((body.name, body.joint_name, body.joint.kind, body.joint.parameters, _numbers(body)))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def body_index(self, body: str | int) -> int:
+        """Index of a body given by name or index; `ModelError` listing the names that exist."""
+        if isinstance(body, str):
+            if body in self.body_names:
+                return self.body_names.index(body)
+            raise ModelError(f"no body named {body!r} in {self.name!r}. Bodies: {_listing(self.body_names)}.")
+        if isinstance(body, (int, np.integer)) and not isinstance(body, bool) and 0 <= body < self.nbodies:
+            return int(body)
+        raise ModelError(f"a body is given by name or by index 0 to {self.nbodies - 1}, found {body!r}.")
+
+    def neutral(self) -> Array:
+        """Coordinates (nq,) at which every body frame is its joint frame: zeros, and [1, 0, 0, 0] for quaternions."""
+        return np.concatenate([body.joint.neutral() for body in self.bodies])
+
+    def random(self, seed: int | np.random.Generator = 0, size: int | tuple[int, ...] = ()) -> Array:
+        """Random coordinates (*size, nq), within the joint limits where there are any."""
+        rng = np.random.default_rng(seed)
+        size = (size,) if isinstance(size, int) else tuple(size)
+        parts = [body.joint.random(rng, size, body.limits.lower, body.limits.upper) for body in self.bodies]
+        return np.concatenate(parts, axis=-1)
+
+
+def _bodies(bodies: Iterable[Body]) -> tuple[Body, ...]:
+    bodies = tuple(bodies)
+    if not bodies:
+        raise ModelError("a model needs at least one body.")
+    for what in ("name", "joint_name"):
+        seen: set[str] = set()
+        for body in bodies:
+            if not isinstance(body, Body):
+                raise ModelError(f"bodies must be kinetree Body objects, found {body!r}.")
+            name = getattr(body, what)
+            if name in seen:
+                raise ModelError(f"two bodies have the {what.replace('_', ' ')} {name!r}; names must be unique.")
+            seen.add(name)
+    return bodies
+
+
+def _parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
+    index = {body.name: i for i, body in enumerate(bodies)}
+    parents = []
+    for i, body in enumerate(bodies):
+        parent = GROUND if body.parent is None else index.get(body.parent)
+        if parent is None:
+            raise ModelError(
+                f"body {body.name!r} has the unknown parent {body.parent!r}. Bodies: {_listing(index)}; None is the ground."
+            )
+        if parent >= i:
+            why = "is its own parent" if parent == i else f"stands before its parent {body.parent!r} (or is on a cycle)"
+            raise ModelError(f"body {body.name!r} {why}. List parents before children, without cycles.")
+        parents.append(parent)
+    return tuple(parents)
+
+
+def _check_every_joint_moves_inertia(model: Model) -> None:
+    """Refuse a joint whose composite inertia H R H* is singular: whatever its force, its acceleration is unbounded."""
+    own = [body.inertia for body in model.bodies]
+    if all(inertia.mass > 0.0 and inertia.tensor.any() for inertia in own):
+        return
+    q = model.random(0)
+    composite = [np.array(M) for M in model.inertias]
+    for i in reversed(range(model.nbodies)):
+        body = model.bodies[i]
+        H = body.joint.H(q[model.q_slices[i]])
+        moved = H @ composite[i] @ H.T
+        if H.size and np.linalg.eigvalsh(moved)[0] <= SINGULAR * max(float(np.abs(composite[i]).max()), 1e-300):
+            raise ModelError(
+                f"joint {body.joint_name!r} ({body.joint.kind}) moves body {body.name!r} and what it carries, but they "
+                f"have no inertia in some direction of the joint (mass {composite[i][3, 3]:.3g} kg), so the mass matrix "
+                "is singular. Give the body a mass and an inertia tensor, or weld it."
+            )
+        if model.parents[i] != GROUND:
+            R, p = body.joint.displacement(q[model.q_slices[i]])
+            phi = Shift(body.placement.rotation @ R, body.placement.rotation @ p + body.placement.translation)
+            composite[model.parents[i]] += congruence(phi, composite[i])
+
+
+def _triangle_note(body: Body) -> list[Diagnostic]:
+    excess = body.inertia.triangle_excess
+    if excess <= 1e-6 * float(np.abs(body.inertia.tensor).max()):
+        return []
+    moments = np.linalg.eigvalsh(body.inertia.tensor)
+    return [
+        Diagnostic(
+            "inertia-triangle",
+            f"body {body.name!r}: principal moments {moments.tolist()} kg m² break the triangle inequality "
+            f"by {excess:.3g}; no distribution of mass has them. Kept as given.",
+        )
+    ]
+
+
+def _slices(sizes: Iterable[int]) -> tuple[slice, ...]:
+    slices, start = [], 0
+    for size in sizes:
+        slices.append(slice(start, start + size))
+        start += size
+    return tuple(slices)
+
+
+def _numbers(body: Body) -> list[Any]:
+    inertia, placement = body.inertia, body.placement
+    return [
+        inertia.mass,
+        inertia.com.tolist(),
+        inertia.tensor.tolist(),
+        placement.rotation.tolist(),
+        placement.translation.tolist(),
+    ]
+
+
+def _listing(names: Iterable[str], most: int = 40) -> str:
+    names = list(names)
+    more = f", … ({len(names) - most} more)" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more

@@ -1,0 +1,1 @@
+"""Sweeps over a tree: what every spatial operator becomes when it is applied."""

@@ -1,0 +1,104 @@
+"""Spatial vectors [angular; linear], the weight φ that carries a child's force to its parent, and 6×6 inertias."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from kinetree.spatial.rotations import cross, skew
+from kinetree.spatial.scalars import Array, array
+
+
+def cross_motion(V: Array, X: Array) -> Array:
+    """V × X of two motions: the rate of X where its axes turn and travel with V."""
+    w, v = V[:3], V[3:]
+    return np.concatenate([cross(w, X[:3]), cross(w, X[3:]) + cross(v, X[:3])])
+
+
+def cross_force(V: Array, F: Array) -> Array:
+    """V ×* F: the rate of the force (or momentum) F where its axes turn and travel with V."""
+    w, v = V[:3], V[3:]
+    return np.concatenate([cross(w, F[:3]) + cross(v, F[3:]), cross(w, F[3:])])
+
+
+@final
+@dataclass(frozen=True, eq=False, slots=True)
+class Shift:
+    """φ(parent, i) = [[1, d~], [0, 1]] diag(R, R): from body axes at the joint of i to its parent's.
+
+    Kept as shift × rotation so that the zeros and ones of both stay visible. `phi @ F` carries forces to the parent,
+    `phi.T @ V` motions to the child. R (3, 3) turns child axes to parent axes; d (3,) [m] is the child's origin.
+    """
+
+    R: Array
+    d: Array
+
+    def __matmul__(self, F: Array) -> Array:
+        moment, force = self.R @ F[:3], self.R @ F[3:]
+        return np.concatenate([moment + skew(self.d) @ force, force])
+
+    @property
+    def T(self) -> ShiftTransposed:
+        return ShiftTransposed(self.R, self.d)
+
+    def matrix(self) -> Array:
+        """The (6, 6) matrix."""
+        return self @ np.eye(6)
+
+
+@final
+@dataclass(frozen=True, eq=False, slots=True)
+class ShiftTransposed:
+    """φ*(parent, i): carries a parent's motion to the child."""
+
+    R: Array
+    d: Array
+
+    def __matmul__(self, V: Array) -> Array:
+        return np.concatenate([self.R.T @ V[:3], self.R.T @ (V[3:] - skew(self.d) @ V[:3])])
+
+
+def symmetric(X: Array) -> Array:
+    """X, known to be symmetric, with its upper triangle in both places (so that a tracer computes it once)."""
+    upper = np.triu(np.ones(X.shape, dtype=bool))
+    return np.where(upper, X, X.T)
+
+
+def congruence(phi: Shift, X: Array) -> Array:
+    """φ X φ* of a symmetric X."""
+    R, d = phi.R, skew(phi.d)
+    A = symmetric(R @ X[:3, :3] @ R.T)
+    B = R @ X[:3, 3:] @ R.T
+    C = symmetric(R @ X[3:, 3:] @ R.T)
+    B_shifted = B + d @ C
+    A_shifted = symmetric(A + d @ B.T + B_shifted @ d.T)
+    return np.block([[A_shifted, B_shifted], [B_shifted.T, C]])
+
+
+def solve(D: Array, B: Array) -> Array:
+    """D⁻¹ B for a symmetric positive definite D (n, n) and B (n, ...), by D = L diag(p) L* without pivoting."""
+    n = D.shape[0]
+    if _identical(D, B):
+        return np.eye(n)
+    L = np.zeros((n, n), dtype=object)
+    pivots, inverses = [], []
+    for j in range(n):
+        scaled = [L[j, k] * pivots[k] for k in range(j)]
+        pivots.append(D[j, j] - sum(L[j, k] * scaled[k] for k in range(j)))
+        inverses.append(1.0 / pivots[j])
+        for i in range(j + 1, n):
+            L[i, j] = (D[i, j] - sum(L[i, k] * scaled[k] for k in range(j))) * inverses[j]
+    X = list(B)
+    for i in range(n):
+        X[i] = X[i] - sum(L[i, k] * X[k] for k in range(i))
+    X = [x * inverse for x, inverse in zip(X, inverses, strict=True)]
+    for i in reversed(range(n)):
+        X[i] = X[i] - sum(L[k, i] * X[k] for k in range(i + 1, n))
+    return array(X) if n else np.zeros(B.shape)
+
+
+def _identical(A: Array, B: Array) -> bool:
+    """Whether two traced arrays are entry by entry the same expression, so that A⁻¹ B = 1 needs no arithmetic."""
+    return A.dtype == B.dtype == object and A.shape == B.shape and all(a is b for a, b in zip(A.flat, B.flat, strict=True))
