@@ -1,0 +1,115 @@
+"""From links and joints to bodies: links behind fixed joints become part of the body they are fixed to."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from kinetree.io.joints import UrdfJoint
+from kinetree.io.links import PSD_TOLERANCE, Link, Mass, listed_moments
+from kinetree.io.report import Report, shown
+from kinetree.io.xml import Element
+from kinetree.model import Body, Free, Inertia, Pose
+
+SINGULAR = 1e-13
+Frames = dict[str, tuple[str | None, Pose]]
+
+
+def merged(
+    report: Report, links: Mapping[str, Link], root: str, joints: Sequence[UrdfJoint], free: bool
+) -> tuple[list[Body], Frames]:
+    """Bodies, parents first, and the frames of the links that are not bodies. The ground is None."""
+    base = root if free else None
+    frames: Frames = {root: (base, Pose())}
+    carriers: dict[str, tuple[str | None, UrdfJoint | None]] = {root: (None, None)} if free else {}
+    placements: dict[str, Pose] = {root: Pose()}
+    parts: dict[str | None, list[Mass]] = {base: _own(report, links[root], free, Pose())}
+    for joint in joints:
+        carrier, pose = frames[joint.parent]
+        pose = pose @ joint.placement
+        if joint.motion is None:
+            frames[joint.child] = (carrier, pose)
+            parts[carrier] += _own(report, links[joint.child], carrier is not None, pose)
+        else:
+            frames[joint.child] = (joint.child, Pose())
+            carriers[joint.child] = (carrier, joint)
+            placements[joint.child] = pose
+            parts[joint.child] = _own(report, links[joint.child], True, Pose())
+    if not carriers:
+        report.fail(
+            links[root].element,
+            f"nothing moves: every link is fixed to the root link {shown(root)}, which is fixed to the ground; "
+            'load it with base="free", or give it a joint that moves',
+        )
+    bodies, places = [], {}
+    for name, (carrier, joint) in carriers.items():
+        places[name] = joint.element if joint else links[root].element
+        inertia = _sum(report, parts[name], name, links[name].element)
+        if joint is None or joint.motion is None:
+            bodies.append(Body(name, None, Free(), placements[name], inertia, "root_joint"))
+        else:
+            bodies.append(Body(name, carrier, joint.motion, placements[name], inertia, joint.name, joint.limits))
+    _check_moved_inertia(report, bodies, places)
+    return bodies, {name: frame for name, frame in frames.items() if name != frame[0]}
+
+
+def _own(report: Report, link: Link, moves: bool, pose: Pose) -> list[Mass]:
+    """The inertia of a link in its body's frame, if there is any."""
+    if link.inertia is None or link.inertia.is_zero:
+        return []
+    if moves and link.inertia.mass == 0.0:
+        report.repair(
+            "massless-inertia",
+            link.element,
+            f"link {shown(link.name)} has a moment of inertia and no mass; the moment of inertia is counted as given",
+        )
+    return [link.inertia.moved(pose)]
+
+
+def _sum(report: Report, parts: Sequence[Mass], name: str, place: Element) -> Inertia:
+    """The inertia of parts that are fixed to each other: Σm, Σmc/Σm, Σ(I + m(d·d 1 − d d*)), d = c − Σmc/Σm."""
+    mass = sum(part.mass for part in parts)
+    com = sum(part.mass * part.com for part in parts) / mass if mass > 0.0 else np.zeros(3)
+    tensor = np.zeros((3, 3))
+    for part in parts:
+        d = part.com - com
+        tensor = tensor + part.tensor + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
+    moments = np.linalg.eigvalsh(tensor)
+    if moments[0] < -PSD_TOLERANCE * np.abs(tensor).max():
+        together = f" with {len(parts) - 1} more that are fixed to it" if len(parts) > 1 else ""
+        report.fail(
+            place,
+            f"link {shown(name)}{together} has the principal moments {listed_moments(moments)} kg m^2; allowed: none "
+            "negative; check the signs of ixy, ixz, iyz in <inertia> and that it is about the centre of mass",
+        )
+    return Inertia(mass, com, tensor)
+
+
+def _check_moved_inertia(report: Report, bodies: Sequence[Body], places: Mapping[str, object]) -> None:
+    """A last body must have inertia along its joint; one without any in between is carried by those behind it."""
+    carrying = {body.parent for body in bodies}
+    for body in bodies:
+        inertia = body.inertia
+        if inertia.mass > 0.0 and inertia.tensor.any():
+            continue
+        where = f"link {shown(body.name)} is moved by the joint {shown(body.joint_name)}"
+        if body.name in carrying:
+            if inertia.is_zero:
+                note = f"{where} and has no inertia, nor has a link fixed to it; only links that it carries have some"
+                report.repair("no-inertia", places[body.name], note)
+        elif inertia.is_zero:
+            report.fail(
+                places[body.name],
+                f"{where}, but neither it, nor a link fixed to it, nor one behind it has inertia: its acceleration "
+                "would be unbounded; give the link an <inertial> with mass and inertia, or make the joint fixed",
+            )
+        elif not _moves_inertia(body):
+            report.fail(
+                places[body.name],
+                f"{where} ({body.joint.kind}) and has no inertia in a direction in which the joint moves it (mass "
+                f"{inertia.mass:g} kg): its acceleration would be unbounded; give the link both mass and inertia",
+            )
+
+
+def _moves_inertia(body: Body) -> bool:
+    H, M = body.joint.H(body.joint.neutral()), body.inertia.matrix
+    return np.linalg.eigvalsh(H @ M @ H.T)[0] > SINGULAR * np.abs(M).max()
