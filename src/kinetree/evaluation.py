@@ -1,0 +1,165 @@
+"""One public call: find the kernel, run it, and turn every kind of bad input into one clear message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from kinetree.algorithms.arguments import array_arguments, shape_of
+from kinetree.algorithms.reference import interpret
+from kinetree.compiler.compile import QUATERNION_ARGUMENTS, kernel_of
+from kinetree.errors import InputError, ModelError
+from kinetree.model import Model
+from kinetree.spatial.scalars import Array
+
+QUATERNION_TOLERANCE = 1e-6
+"""How far the length of a quaternion may be from 1; |u|² − 1 is twice that."""
+_GUARD_LIMIT = (2.0 * QUATERNION_TOLERANCE) ** 2
+
+
+def evaluate(algorithm: Callable[..., Any], model: Model, *arrays: Any, **options: Any) -> Any:
+    """Result of an algorithm on arrays with any leading batch axes; an optional array is None where it is not given."""
+    kernel = _guarded_kernel(algorithm, model, arrays, options)
+    try:
+        *results, guard = kernel(*(x for x in arrays if x is not None))
+    except (TypeError, ValueError) as failure:
+        _explain(algorithm, model, arrays)
+        raise InputError(f"{algorithm.__name__} of {model.name!r}: {failure}") from None
+    if not (guard <= _GUARD_LIMIT if isinstance(guard, float) else (guard <= _GUARD_LIMIT).all()):
+        _explain(algorithm, model, arrays)
+    for result in results:
+        if not _finite(result):
+            _refuse_result(algorithm, model, result)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def evaluate_reference(algorithm: Callable[..., Any], model: Model, *arrays: Any, **options: Any) -> Any:
+    """The same by the NumPy reference, nothing compiled; complex arrays are welcome."""
+    names = array_arguments(algorithm)
+    given = {name: _array(algorithm, model, name, x, complex) for name, x in zip(names, arrays, strict=False) if x is not None}
+    return interpret(algorithm, model, given, options)
+
+
+def _guarded_kernel(algorithm: Callable[..., Any], model: Model, arrays: tuple[Any, ...], options: Mapping[str, Any]):
+    given = tuple(x is not None for x in arrays)
+    key = (algorithm, given, *options.values()) if options else (algorithm, given)
+    try:
+        return model.kernels[key]
+    except KeyError:
+        pass
+    except AttributeError:
+        raise InputError(f"the first argument must be a kinetree Model, found {type(model).__name__}.") from None
+    if model.nv == 0:
+        return _reference_kernel(algorithm, model, arrays, options)
+    names = array_arguments(algorithm)
+    without = tuple(name for name, there in zip(names, given, strict=True) if not there)
+    kernel = model.kernels[key] = kernel_of(algorithm, model, without, options, guarded=True)
+    return kernel
+
+
+def _reference_kernel(algorithm: Callable[..., Any], model: Model, arrays: tuple[Any, ...], options: Mapping[str, Any]):
+    """A model that cannot move has arguments of size 0, which a ufunc's signature cannot say."""
+
+    def run(*_: Any) -> list[Any]:
+        _explain(algorithm, model, arrays)
+        result = evaluate_reference(algorithm, model, *arrays, **options)
+        return [*(result if isinstance(result, tuple) else (result,)), 0.0]
+
+    return run
+
+
+def _finite(result: Any) -> bool:
+    if isinstance(result, float) or result.ndim == 1:
+        return bool(np.isfinite(np.dot(result, result))) or bool(np.isfinite(result).all())
+    return bool(np.isfinite(result).all())
+
+
+def _refuse_result(algorithm: Callable[..., Any], model: Model, result: Array) -> None:
+    where = np.argwhere(~np.isfinite(np.atleast_1d(result)))[0]
+    raise InputError(
+        f"{algorithm.__name__} of {model.name!r}: the result is not finite at index {tuple(map(int, where))}, although the "
+        "input is. Either the numbers given overflow, or the mass matrix is singular at this configuration."
+    )
+
+
+def _explain(algorithm: Callable[..., Any], model: Model, arrays: tuple[Any, ...]) -> None:
+    """Raise the message of the first argument that is wrong, if one is."""
+    shapes = []
+    for name, x in zip(array_arguments(algorithm), arrays, strict=True):
+        if x is not None:
+            found = _array(algorithm, model, name, x, float)
+            _check_values(algorithm, model, name, found)
+            shapes.append((name, found.shape[: found.ndim - len(shape_of(model, name))]))
+    try:
+        np.broadcast_shapes(*(shape for _, shape in shapes))
+    except ValueError:
+        listing = ", ".join(f"{name}: {shape}" for name, shape in shapes)
+        raise InputError(f"{algorithm.__name__}: the batch axes do not broadcast together: {listing}.") from None
+
+
+def _array(algorithm: Callable[..., Any], model: Model, name: str, x: Any, dtype: type) -> Array:
+    """One argument as an array of numbers whose last axes are right."""
+    call = f"{algorithm.__name__} of {model.name!r}: {name}"
+    try:
+        found = np.asarray(x)
+    except (TypeError, ValueError):
+        raise InputError(f"{call} must be an array of numbers, found {x!r:.80}.") from None
+    if found.dtype.kind not in ("biuf" if dtype is float else "biufc"):
+        raise InputError(
+            f"{call} must hold real numbers (float or int), found dtype {found.dtype}. Convert it with np.asarray(x, float)."
+        )
+    core = shape_of(model, name)
+    if found.shape[max(found.ndim - len(core), 0) :] != core:
+        raise InputError(
+            f"{call} must have shape (..., {', '.join(map(str, core))}), found {found.shape}. "
+            f"{_meaning(model, name)}"
+        )
+    return found
+
+
+def _meaning(model: Model, name: str) -> str:
+    listing = ", ".join(model.joint_names[:12]) + (", …" if len(model.joint_names) > 12 else "")
+    if name == "external":
+        return f"It has one wrench [moment; force] per body: {', '.join(model.body_names[:12])}."
+    count = "nq" if name in QUATERNION_ARGUMENTS else "nv"
+    return f"The model has {count} = {getattr(model, count)}, in the order of its joints: {listing}."
+
+
+def _check_values(algorithm: Callable[..., Any], model: Model, name: str, x: Array) -> None:
+    call = f"{algorithm.__name__} of {model.name!r}: {name}"
+    bad = ~np.isfinite(x)
+    if bad.any():
+        where = tuple(map(int, np.argwhere(bad)[0]))
+        raise InputError(f"{call} must be finite, found {x[where]} at index {where}{_owner(model, name, where)}.")
+    if name not in QUATERNION_ARGUMENTS:
+        return
+    for body, part in zip(model.bodies, model.q_slices, strict=True):
+        if body.joint.quaternion is not None:
+            u = x[..., part][..., body.joint.quaternion]
+            length = np.sqrt((u * u).sum(-1))
+            off = np.abs(length * length - 1.0) > 2.0 * QUATERNION_TOLERANCE
+            if off.any():
+                found = float(np.atleast_1d(length)[np.atleast_1d(off)][0])
+                raise InputError(
+                    f"{call}: the quaternion [w, x, y, z] of joint {body.joint_name!r} (entries {part.start} to "
+                    f"{part.start + 3}) must have length 1 to {QUATERNION_TOLERANCE:g}, found {found:.9g}. "
+                    "Divide it by its length."
+                )
+
+
+def _owner(model: Model, name: str, where: tuple[int, ...]) -> str:
+    if name == "external":
+        return f", body {model.body_names[where[-2]]!r}"
+    slices = model.q_slices if name in QUATERNION_ARGUMENTS else model.v_slices
+    joint = next(k for k, s in enumerate(slices) if s.start <= where[-1] < s.stop)
+    return f", joint {model.joint_names[joint]!r}"
+
+
+def body_of(model: Model, body: str | int) -> int:
+    """Index of a body, with an `InputError` that lists the names that exist."""
+    try:
+        return model.body_index(body)
+    except ModelError as failure:
+        raise InputError(str(failure)) from None

@@ -1,0 +1,160 @@
+"""Named examples: the systems of the source documents, and a serial arm with plausible inertias."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from kinetree.errors import ModelError
+from kinetree.model.bodies import Body, Inertia, Pose
+from kinetree.model.joints import Free, Joint, Prismatic, Revolute
+from kinetree.model.model import Model
+from kinetree.spatial.scalars import Array
+
+X, Y, Z = np.eye(3)
+
+
+def _symmetric(xx: float, yy: float, zz: float, xy: float = 0.0, xz: float = 0.0, yz: float = 0.0) -> Array:
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _rod(mass: float, along: Array, radius: float = 0.04) -> Inertia:
+    """A uniform solid cylinder from the joint frame to the point `along`."""
+    length = float(np.linalg.norm(along))
+    axis = along / length
+    across = mass * (3.0 * radius**2 + length**2) / 12.0
+    lengthwise = np.outer(axis, axis)
+    return Inertia(mass, along / 2.0, across * (np.eye(3) - lengthwise) + 0.5 * mass * radius**2 * lengthwise)
+
+
+def _body(name: str, parent: str | None, joint: Joint, at: list[float], inertia: Inertia) -> Body:
+    return Body(name, parent, joint, Pose(translation=at), inertia)
+
+
+def moving_base_pendulum() -> Model:
+    """A pendulum hung from a cart that slides along x. Mass Matrix, example 1."""
+    return Model(
+        (
+            _body("cart", None, Prismatic(X), [0, 0, 0], Inertia(1.3, [0, 0, 0], _symmetric(0.01, 0.02, 0.03))),
+            _body("pendulum", "cart", Revolute(Z), [0, 0, 0], Inertia(0.7, [0, -0.8, 0], _symmetric(0.011, 0.013, 0.02))),
+        ),
+        gravity=(0.0, -9.81, 0.0),
+        name="moving-base-pendulum",
+    )
+
+
+def double_pendulum() -> Model:
+    """Two links that swing about x. Mass Matrix, example 2."""
+    upper = Inertia(1.1, [0.02, 0.03, -0.4], _symmetric(0.06, 0.055, 0.012, 0.002, -0.001, 0.003))
+    lower = Inertia(0.9, [-0.03, 0.01, -0.3], _symmetric(0.04, 0.038, 0.009, -0.001, 0.002, 0.001))
+    return Model(
+        (
+            _body("upper", None, Revolute(X), [0, 0, 0], upper),
+            _body("lower", "upper", Revolute(X), [0.05, 0.1, -0.8], lower),
+        ),
+        name="double-pendulum",
+    )
+
+
+def satellite() -> Model:
+    """A free bus with two solar arrays, far from any gravity. Mass Matrix, example 3."""
+    bus = Inertia(4.0, [0.05, -0.04, 0.03], _symmetric(0.5, 0.45, 0.6, 0.02, -0.01, 0.03))
+    left = Inertia(0.6, [0.02, 0.5, -0.01], _symmetric(0.06, 0.004, 0.062, 0.001, 0.0, 0.0005))
+    right = Inertia(0.7, [0.01, -0.55, 0.02], _symmetric(0.07, 0.005, 0.073, -0.001, 0.0002, 0.0004))
+    return Model(
+        (
+            _body("bus", None, Free(), [0, 0, 0], bus),
+            _body("left array", "bus", Revolute(X), [0.1, 0.6, 0.05], left),
+            _body("right array", "bus", Revolute(X), [-0.1, -0.6, 0.02], right),
+        ),
+        gravity=(0.0, 0.0, 0.0),
+        name="satellite",
+    )
+
+
+def three_link_arm() -> Model:
+    """A turning column, an upper arm and a forearm. Mass Matrix, example 4."""
+    column = Inertia(1.5, [0.01, -0.02, 0.2], _symmetric(0.05, 0.052, 0.01, 0.001, 0.002, -0.001))
+    upper = Inertia(1.2, [0.01, 0.3, 0.02], _symmetric(0.04, 0.006, 0.041, 0.001, 0.0, 0.002))
+    fore = Inertia(0.8, [-0.02, 0.25, 0.03], _symmetric(0.03, 0.004, 0.031, -0.001, 0.001, 0.0005))
+    return Model(
+        (
+            _body("column", None, Revolute(Z), [0, 0, 0], column),
+            _body("upper arm", "column", Revolute(X), [0.03, 0.02, 0.4], upper),
+            _body("forearm", "upper arm", Revolute(X), [0.02, 0.6, -0.01], fore),
+        ),
+        name="three-link-arm",
+    )
+
+
+def two_link_impact() -> Model:
+    """Two equal uniform links in the horizontal plane. Chain Impulse, section 3 (thin rods: I = m L²/12)."""
+    m, L = 1.5, 0.8
+    rod = Inertia(m, [L / 2, 0, 0], np.diag([0.0, m * L**2 / 12, m * L**2 / 12]))
+    return Model(
+        (
+            _body("link 1", None, Revolute(Z), [0, 0, 0], rod),
+            _body("link 2", "link 1", Revolute(Z), [L, 0, 0], rod),
+        ),
+        gravity=(0.0, 0.0, 0.0),
+        name="two-link-impact",
+    )
+
+
+def ten_body_tree() -> Model:
+    """The tree of Hamilton's figure 2 with revolute joints about x, y and z in turn and rods for links."""
+    parents = (0, 1, 1, 3, 3, 5, 4, 7, 1, 9)
+    bodies = []
+    for k, parent in enumerate(parents, start=1):
+        axis = (Z, X, Y)[k % 3]
+        link = 0.4 * np.array([(X + 0.5 * Z), (Y - X), (Z + 0.3 * X)][k % 3])
+        name, at = (f"body {parent}", bodies[parent - 1].inertia.com * 2.0) if parent else (None, np.zeros(3))
+        bodies.append(_body(f"body {k}", name, Revolute(axis), at, _rod(1.0 + 0.1 * k, link)))
+    return Model(tuple(bodies), name="ten-body-tree")
+
+
+def planar_2r() -> Model:
+    """Two links in the vertical xy plane, gravity along −y. Lagrange, figure of the planar arm."""
+    first = Inertia(1.2, [0.35, 0, 0], np.diag([0.05, 0.05, 0.05]))
+    second = Inertia(0.8, [0.3, 0, 0], np.diag([0.03, 0.03, 0.03]))
+    return Model(
+        (
+            _body("link 1", None, Revolute(Z), [0, 0, 0], first),
+            _body("link 2", "link 1", Revolute(Z), [0.7, 0, 0], second),
+        ),
+        gravity=(0.0, -9.81, 0.0),
+        name="planar-2r",
+    )
+
+
+def serial_arm() -> Model:
+    """A seven-joint arm of uniform rods, alternately rolling about its length and bending."""
+    lengths = (0.34, 0.2, 0.2, 0.2, 0.2, 0.19, 0.12)
+    masses = (4.0, 4.0, 3.0, 2.7, 1.7, 1.8, 0.3)
+    bodies, at = [], np.zeros(3)
+    for k, (length, mass) in enumerate(zip(lengths, masses, strict=True)):
+        parent = bodies[-1].name if bodies else None
+        bodies.append(_body(f"link {k + 1}", parent, Revolute((Z, Y)[k % 2]), at, _rod(mass, length * Z)))
+        at = length * Z
+    return Model(tuple(bodies), name="serial-arm")
+
+
+_MAKERS: dict[str, Callable[[], Model]] = {
+    "moving-base-pendulum": moving_base_pendulum,
+    "double-pendulum": double_pendulum,
+    "satellite": satellite,
+    "three-link-arm": three_link_arm,
+    "two-link-impact": two_link_impact,
+    "ten-body-tree": ten_body_tree,
+    "planar-2r": planar_2r,
+    "serial-arm": serial_arm,
+}
+EXAMPLES = tuple(_MAKERS)
+
+
+def example(name: str) -> Model:
+    """A named example; `ModelError` listing the names that exist."""
+    if name not in _MAKERS:
+        raise ModelError(f"no example named {name!r}. Examples: {', '.join(EXAMPLES)}.")
+    return _MAKERS[name]()
