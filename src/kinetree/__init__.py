@@ -45,10 +45,10 @@ from kinetree.model.examples import EXAMPLES, example
 __version__ = "0.1.0"
 
 __all__ = [
+    "EXAMPLES",
     "Body",
     "Cylindrical",
     "Diagnostic",
-    "EXAMPLES",
     "FileError",
     "Free",
     "Inertia",

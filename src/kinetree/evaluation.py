@@ -20,49 +20,50 @@ _GUARD_LIMIT = (2.0 * QUATERNION_TOLERANCE) ** 2
 
 
 def evaluate(algorithm: Callable[..., Any], model: Model, *arrays: Any, **options: Any) -> Any:
-    """Result of an algorithm on arrays with any leading batch axes; an optional array is None where it is not given."""
-    kernel = _guarded_kernel(algorithm, model, arrays, options)
+    """Result of an algorithm on its first arrays, with any leading batch axes."""
     try:
-        *results, guard = kernel(*(x for x in arrays if x is not None))
+        kernel = model.kernels[algorithm, len(arrays), *options.values()]
+    except (KeyError, AttributeError):
+        kernel = _guarded_kernel(algorithm, model, len(arrays), options)
+    try:
+        *results, guard = kernel(*arrays)
     except (TypeError, ValueError) as failure:
         _explain(algorithm, model, arrays)
         raise InputError(f"{algorithm.__name__} of {model.name!r}: {failure}") from None
     if not (guard <= _GUARD_LIMIT if isinstance(guard, float) else (guard <= _GUARD_LIMIT).all()):
         _explain(algorithm, model, arrays)
-    for result in results:
-        if not _finite(result):
+        for result in results:
             _refuse_result(algorithm, model, result)
     return results[0] if len(results) == 1 else tuple(results)
 
 
 def evaluate_reference(algorithm: Callable[..., Any], model: Model, *arrays: Any, **options: Any) -> Any:
     """The same by the NumPy reference, nothing compiled; complex arrays are welcome."""
+    _check_model(model)
     names = array_arguments(algorithm)
-    given = {name: _array(algorithm, model, name, x, complex) for name, x in zip(names, arrays, strict=False) if x is not None}
+    given = {name: _array(algorithm, model, name, x, complex) for name, x in zip(names, arrays, strict=False)}
     return interpret(algorithm, model, given, options)
 
 
-def _guarded_kernel(algorithm: Callable[..., Any], model: Model, arrays: tuple[Any, ...], options: Mapping[str, Any]):
-    given = tuple(x is not None for x in arrays)
-    key = (algorithm, given, *options.values()) if options else (algorithm, given)
-    try:
-        return model.kernels[key]
-    except KeyError:
-        pass
-    except AttributeError:
-        raise InputError(f"the first argument must be a kinetree Model, found {type(model).__name__}.") from None
+def _guarded_kernel(algorithm: Callable[..., Any], model: Model, count: int, options: Mapping[str, Any]) -> Any:
+    _check_model(model)
     if model.nv == 0:
-        return _reference_kernel(algorithm, model, arrays, options)
-    names = array_arguments(algorithm)
-    without = tuple(name for name, there in zip(names, given, strict=True) if not there)
-    kernel = model.kernels[key] = kernel_of(algorithm, model, without, options, guarded=True)
+        return _reference_kernel(algorithm, model, options)
+    without = array_arguments(algorithm)[count:]
+    kernel = kernel_of(algorithm, model, without, options, guarded=True)
+    model.kernels[algorithm, count, *options.values()] = kernel
     return kernel
 
 
-def _reference_kernel(algorithm: Callable[..., Any], model: Model, arrays: tuple[Any, ...], options: Mapping[str, Any]):
+def _check_model(model: Any) -> None:
+    if not isinstance(model, Model):
+        raise InputError(f"the first argument must be a kinetree Model, found {type(model).__name__}.")
+
+
+def _reference_kernel(algorithm: Callable[..., Any], model: Model, options: Mapping[str, Any]) -> Callable[..., Any]:
     """A model that cannot move has arguments of size 0, which a ufunc's signature cannot say."""
 
-    def run(*_: Any) -> list[Any]:
+    def run(*arrays: Any) -> list[Any]:
         _explain(algorithm, model, arrays)
         result = evaluate_reference(algorithm, model, *arrays, **options)
         return [*(result if isinstance(result, tuple) else (result,)), 0.0]
@@ -70,14 +71,11 @@ def _reference_kernel(algorithm: Callable[..., Any], model: Model, arrays: tuple
     return run
 
 
-def _finite(result: Any) -> bool:
-    if isinstance(result, float) or result.ndim == 1:
-        return bool(np.isfinite(np.dot(result, result))) or bool(np.isfinite(result).all())
-    return bool(np.isfinite(result).all())
-
-
 def _refuse_result(algorithm: Callable[..., Any], model: Model, result: Array) -> None:
-    where = np.argwhere(~np.isfinite(np.atleast_1d(result)))[0]
+    bad = np.argwhere(~np.isfinite(result))
+    if not bad.size:
+        return
+    where = bad[0]
     raise InputError(
         f"{algorithm.__name__} of {model.name!r}: the result is not finite at index {tuple(map(int, where))}, although the "
         "input is. Either the numbers given overflow, or the mass matrix is singular at this configuration."
@@ -87,11 +85,10 @@ def _refuse_result(algorithm: Callable[..., Any], model: Model, result: Array) -
 def _explain(algorithm: Callable[..., Any], model: Model, arrays: tuple[Any, ...]) -> None:
     """Raise the message of the first argument that is wrong, if one is."""
     shapes = []
-    for name, x in zip(array_arguments(algorithm), arrays, strict=True):
-        if x is not None:
-            found = _array(algorithm, model, name, x, float)
-            _check_values(algorithm, model, name, found)
-            shapes.append((name, found.shape[: found.ndim - len(shape_of(model, name))]))
+    for name, x in zip(array_arguments(algorithm), arrays, strict=False):
+        found = _array(algorithm, model, name, x, float)
+        _check_values(algorithm, model, name, found)
+        shapes.append((name, found.shape[: found.ndim - len(shape_of(model, name))]))
     try:
         np.broadcast_shapes(*(shape for _, shape in shapes))
     except ValueError:
@@ -105,7 +102,7 @@ def _array(algorithm: Callable[..., Any], model: Model, name: str, x: Any, dtype
     try:
         found = np.asarray(x)
     except (TypeError, ValueError):
-        raise InputError(f"{call} must be an array of numbers, found {x!r:.80}.") from None
+        raise InputError(f"{call} must be an array of numbers, found {x!s:.80}.") from None
     if found.dtype.kind not in ("biuf" if dtype is float else "biufc"):
         raise InputError(
             f"{call} must hold real numbers (float or int), found dtype {found.dtype}. Convert it with np.asarray(x, float)."
@@ -113,8 +110,7 @@ def _array(algorithm: Callable[..., Any], model: Model, name: str, x: Any, dtype
     core = shape_of(model, name)
     if found.shape[max(found.ndim - len(core), 0) :] != core:
         raise InputError(
-            f"{call} must have shape (..., {', '.join(map(str, core))}), found {found.shape}. "
-            f"{_meaning(model, name)}"
+            f"{call} must have shape (..., {', '.join(map(str, core))}), found {found.shape}. {_meaning(model, name)}"
         )
     return found
 

@@ -56,13 +56,13 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, ext
 
     Cost: O(N)
     """
+    if external is None:
+        return evaluate(inverse.inverse_dynamics, model, q, v, a)
     return evaluate(inverse.inverse_dynamics, model, q, v, a, external)
 
 
 @_evaluates(articulated.forward_dynamics)
-def forward_dynamics(
-    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None
-) -> Array:
+def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None) -> Array:
     """Accelerations under the joint forces τ: v̇ = M_q⁻¹ (τ − C v − gravity + external).
 
     Source: Jain II (33), (58), Algorithm 6.1, in body axes.
@@ -82,6 +82,8 @@ def forward_dynamics(
 
     Cost: O(N)
     """
+    if external is None:
+        return evaluate(articulated.forward_dynamics, model, q, v, tau)
     return evaluate(articulated.forward_dynamics, model, q, v, tau, external)
 
 
@@ -109,6 +111,8 @@ def bias_force(model: Model, q: ArrayLike, v: ArrayLike, external: ArrayLike | N
 
     q (..., nq), v (..., nv), external (..., nbodies, 6). Raises InputError. Cost: O(N).
     """
+    if external is None:
+        return evaluate(inverse.bias_force, model, q, v)
     return evaluate(inverse.bias_force, model, q, v, external)
 
 
@@ -221,7 +225,7 @@ def reference(function: Callable[..., Any], model: Model, *arrays: ArrayLike | N
     """
     if "body" in options:
         options = {"frame": "world", **options, "body": body_of(model, options["body"])}
-    return evaluate_reference(algorithm_of(function), model, *arrays, **options)
+    return evaluate_reference(algorithm_of(function), model, *(x for x in arrays if x is not None), **options)
 
 
 def algorithm_of(function: Callable[..., Any]) -> Callable[..., Any]:

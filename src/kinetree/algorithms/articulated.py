@@ -1,6 +1,6 @@
 """Forward dynamics and the inverse mass matrix by articulated-body inertias. Source: Jain II (33), (50), (51), (58).
 
-    M_q⁻¹ = (1 − H ψ K)* D⁻¹ (1 − H ψ K)
+M_q⁻¹ = (1 − H ψ K)* D⁻¹ (1 − H ψ K)
 """
 
 from __future__ import annotations

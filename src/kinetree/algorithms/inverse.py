@@ -1,6 +1,6 @@
 """Inverse dynamics, the Newton–Euler sweeps in operator form. Source: Jain II (1), (2), (10).
 
-    V = φ* H* v        α = φ* (H* v̇ + a)        f = φ (M α + b)        τ = H f
+V = φ* H* v        α = φ* (H* v̇ + a)        f = φ (M α + b)        τ = H f
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Where bodies are and how they move: joint maps, weights, velocities, Jacobians, energies.
 
-    V(k) = φ*(p, k) V(p) + H*(k) v(k)            V = φ* H* v
+V(k) = φ*(p, k) V(p) + H*(k) v(k)            V = φ* H* v
 """
 
 from __future__ import annotations

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from kinetree.algorithms.arguments import array_arguments, shape_of
-from kinetree.compiler.graph import Graph
+from kinetree.compiler.graph import Expr, Graph
 from kinetree.compiler.kernel import build
 from kinetree.errors import InputError
 from kinetree.model import Model
-from kinetree.spatial.scalars import Array, Scalar, array
+from kinetree.spatial.scalars import Array, Scalar
 
 QUATERNION_ARGUMENTS = ("q", "q0", "q1")
 
@@ -46,16 +46,16 @@ def _compile(algorithm, model: Model, without: tuple[str, ...], options: dict[st
             f"{algorithm.__name__} of {model.name!r} cannot be compiled: the model has no coordinates (nv = {model.nv})."
         )
     if guarded:
-        outputs.append(array([guard_value(model, inputs)])[0])
+        outputs.append(guard_value(model, inputs, outputs))
     doc = f"{algorithm.__name__} of {model.name}: ({', '.join(names)}). NaN in, NaN out, as NumPy ufuncs do."
     return build(algorithm.__name__, doc, graph, list(inputs.values()), outputs)
 
 
-def guard_value(model: Model, inputs: Mapping[str, Array]) -> Scalar:
-    """NaN if an input is not finite, else Σ (|u|² − 1)² over the quaternions u of q: 0 for good input."""
+def guard_value(model: Model, inputs: Mapping[str, Array], outputs: list[Array]) -> Scalar:
+    """NaN if a number is not finite, else Σ (|u|² − 1)² over the quaternions u of q: 0 where all is well."""
     guard: Scalar = 0.0
-    for x in inputs.values():
-        for entry in x.flat:
+    for entry in dict.fromkeys(entry for x in (*inputs.values(), *outputs) for entry in np.asarray(x).flat):
+        if isinstance(entry, Expr):
             guard = guard + entry.finite_check()
     for name in QUATERNION_ARGUMENTS:
         if name in inputs:

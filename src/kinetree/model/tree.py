@@ -61,5 +61,3 @@ class Tree:
         while i != GROUND:
             yield i
             i = self.parents[i]
-
-
