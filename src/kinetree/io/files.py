@@ -5,6 +5,7 @@ import stat
 from pathlib import Path
 
 from kinetree.errors import FileError
+from kinetree.io.report import shown
 
 MAX_BYTES = 64 * 2**20
 
@@ -19,13 +20,16 @@ def file_bytes(path: Path) -> bytes:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except FileNotFoundError:
         raise FileError(f"{path}: no such file (looked in {Path.cwd()}); check the path") from None
-    except (OSError, ValueError) as error:
-        raise FileError(f"{path}: cannot be opened: {getattr(error, 'strerror', None) or error}") from None
+    except ValueError:
+        raise FileError(f"{shown(str(path))}: is not a path: it holds a null character") from None
+    except OSError as error:
+        raise FileError(f"{path}: cannot be opened: {error.strerror or error}") from None
+    mode = os.fstat(handle).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(handle)
+        kind = "a directory" if stat.S_ISDIR(mode) else "not an ordinary file"
+        raise FileError(f"{path}: is {kind}; give the path of a model file")
     with os.fdopen(handle, "rb") as stream:
-        mode = os.fstat(handle).st_mode
-        if not stat.S_ISREG(mode):
-            kind = "a directory" if stat.S_ISDIR(mode) else "not an ordinary file"
-            raise FileError(f"{path}: is {kind}; give the path of a model file")
         try:
             data = stream.read(MAX_BYTES + 1)
         except OSError as error:

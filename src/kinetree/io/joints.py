@@ -78,22 +78,18 @@ def _axis(report: Report, element: Element | None, needed: bool, where: str) -> 
     """The axis made a unit vector; URDF's default is x."""
     if element is None:
         return np.array([1.0, 0.0, 0.0])
-    xyz = np.array(numbers(report, element, f"{where} <axis>", "xyz", 3))
+    xyz = numbers(report, element, f"{where} <axis>", "xyz", 3)
     if not needed:
-        return xyz
-    largest = np.abs(xyz).max()
+        return np.array(xyz)
+    largest = max(map(abs, xyz))
     if largest < 1e-150:
-        report.fail(
-            element, f'{where} <axis> attribute "xyz" is {xyz.tolist()}; allowed: a unit vector such as "0 0 1"'
-        )
-    direction = xyz / largest
-    length = float(np.linalg.norm(direction))
+        report.fail(element, f'{where} <axis> attribute "xyz" is {list(xyz)}; allowed: a unit vector such as "0 0 1"')
+    direction = [x / largest for x in xyz]
+    length = math.hypot(*direction)
     if abs(length * largest - 1.0) > AXIS_TOLERANCE:
-        found = f"{xyz.tolist()} of length {length * largest:.9g}"
-        report.repair(
-            "axis-length", element, f'{where} <axis> attribute "xyz" is {found}; divided by its length to be 1'
-        )
-    return direction / length
+        found = f"{list(xyz)} of length {length * largest:.9g}"
+        report.repair("axis-length", element, f'{where} <axis> attribute "xyz" is {found}; divided by its length to be 1')
+    return np.array(direction) / length
 
 
 def plane(normal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -116,20 +112,16 @@ def _limits(report: Report, joint: Element, element: Element | None, kind: str, 
     lower = limit(report, element, where, "lower", -half)
     upper = limit(report, element, where, "upper", half)
     if lower > upper:
-        report.fail(
-            element, f"{where} has lower {lower:g} above upper {upper:g}; allowed: lower <= upper; exchange them"
-        )
+        report.fail(element, f"{where} has lower {lower:g} above upper {upper:g}; allowed: lower <= upper; exchange them")
     largest = []
     for attribute in ("velocity", "effort"):
         value = limit(report, element, where, attribute, math.inf)
         if value < 0.0:
-            report.fail(
-                element, f'{where} attribute "{attribute}" is {value:g}; allowed: a number that is not negative'
-            )
-        largest.append(np.full(nv, value))
+            report.fail(element, f'{where} attribute "{attribute}" is {value:g}; allowed: a number that is not negative')
+        largest.append([value] * nv)
     if kind not in ("revolute", "prismatic"):
         lower, upper = -math.inf, math.inf
-    return Limits(np.full(nv, lower), np.full(nv, upper), *largest)
+    return Limits([lower] * nv, [upper] * nv, *largest)
 
 
 def _mimics(report: Report, element: Element | None, where: str) -> str | None:

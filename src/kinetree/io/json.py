@@ -47,9 +47,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
         raise InputError(f"{path}: the suffix is {path.suffix!r}; a model is saved as .json")
     text = json.dumps(_document(model), indent=1, allow_nan=False, ensure_ascii=False)
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=path.name, delete=False
-        ) as stream:
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=path.name, delete=False) as stream:
             stream.write(text + "\n")
     except OSError as error:
         raise FileError(f"{path}: cannot be written: {error.strerror or error}") from None
@@ -110,9 +108,7 @@ def json_model(data: bytes, path: Path, name: str | None = None) -> Model:
         report.fail(1, f'"version" is {_found(found)}; allowed: {VERSION}; a newer file needs a newer kinetree')
     keys = ("format", "version", "name", "gravity", "bodies", "frames", "diagnostics")
     _object(report, document, "the file", keys)
-    bodies = [
-        _read_body(report, entry, f"bodies[{i}]") for i, entry in enumerate(_list(report, document, "bodies", ""))
-    ]
+    bodies = [_read_body(report, entry, f"bodies[{i}]") for i, entry in enumerate(_list(report, document, "bodies", ""))]
     names = {body.name for body in bodies}
     frames = {
         link: _read_frame(report, entry, f"frames[{shown(link)}]", names)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.io.numbers import number
-from kinetree.io.poses import origin
+from kinetree.io.poses import mass_origin
 from kinetree.io.report import Report, shown
 from kinetree.io.xml import Element, name_of, only_children
 from kinetree.model import Pose
@@ -15,6 +15,8 @@ MASS_RANGE = (1e-20, 1e30)
 """Masses that are read [kg], beside 0: products of masses and lengths in range neither overflow nor vanish."""
 MOMENT_RANGE = (1e-30, 1e60)
 """Moments of inertia that are read [kg m^2], beside 0; products of inertia below are rounding and count as 0."""
+ROUNDING = 1e-16
+"""A tensor that no body has and that is below this many m^2 times the mass is what is left of m r^2 - m r^2."""
 PSD_TOLERANCE = 1e-9  # of the largest entry of the tensor
 TRIANGLE_TOLERANCE = 1e-6  # of the largest entry of the tensor
 
@@ -32,12 +34,13 @@ class Mass(NamedTuple):
     mass: float
     com: np.ndarray
     tensor: np.ndarray
+    negative: Element | None = None
+    """The <inertia> with a negative moment, if it has one."""
 
     def moved(self, pose: Pose) -> "Mass":
         """The same in the frame that `pose` is given in."""
-        R = pose.rotation
-        turned = R @ self.tensor @ R.T
-        return Mass(self.mass, R @ self.com + pose.translation, 0.5 * (turned + turned.T))
+        com = pose.rotation @ self.com + pose.translation
+        return Mass(self.mass, com, _turned(pose.rotation, self.tensor), self.negative)
 
     @property
     def is_zero(self) -> bool:
@@ -67,9 +70,11 @@ def _inertia(report: Report, inertial: Element, link: str) -> Mass:
         if tag not in parts:
             report.fail(inertial, f"{link} <inertial> has no <{tag}>; add {what}, or remove <inertial>")
     mass = _mass(report, parts["mass"], link)
-    tensor = _tensor(report, parts["inertia"], link)
-    pose = origin(report, parts.get("origin"), f"{link} <inertial> <origin>")
-    return Mass(mass, np.zeros(3), tensor).moved(pose)
+    element = parts["inertia"]
+    tensor = _tensor(report, element, link)
+    tensor, negative = _judged(report, element, link, mass, tensor)
+    turn, com = mass_origin(report, parts.get("origin"), f"{link} <inertial> <origin>")
+    return Mass(mass, com, tensor if turn is None else _turned(turn, tensor), element if negative else None)
 
 
 def _mass(report: Report, element: Element, link: str) -> float:
@@ -77,9 +82,7 @@ def _mass(report: Report, element: Element, link: str) -> float:
     low, high = MASS_RANGE
     if mass != 0.0 and not low <= mass <= high:
         why = "a mass is not negative" if mass < 0.0 else "check its unit"
-        report.fail(
-            element, f'{link} <mass> attribute "value" is {mass:g}; allowed: 0, or {low:g} to {high:g} kg; {why}'
-        )
+        report.fail(element, f'{link} <mass> attribute "value" is {mass:g}; allowed: 0, or {low:g} to {high:g} kg; {why}')
     return mass
 
 
@@ -91,17 +94,33 @@ def _tensor(report: Report, element: Element, link: str) -> np.ndarray:
             allowed = f"0, or a size of {low:g} to {high:g} kg m^2; check its unit"
             report.fail(element, f'{link} <inertia> attribute "{name}" is {value:g}; allowed: {allowed}')
     xx, xy, xz, yy, yz, zz = (value if abs(value) >= low else 0.0 for value in values)
-    tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _judged(report: Report, element: Element, link: str, mass: float, tensor: np.ndarray) -> tuple[np.ndarray, bool]:
+    """The tensor, or zeros where it is rounding, and whether it has a negative moment."""
     a, b, c = moments = np.linalg.eigvalsh(tensor)
-    found = f"{link} <inertia> has the principal moments {listed_moments(moments)} kg m^2"
     largest = np.abs(tensor).max()
-    if a < -PSD_TOLERANCE * largest:
+    negative = a < -PSD_TOLERANCE * largest
+    if not negative and c - a - b <= TRIANGLE_TOLERANCE * largest:
+        return tensor, False
+    found = f"{link} <inertia> has the principal moments {listed_moments(moments)} kg m^2"
+    if largest < ROUNDING * mass:
+        note = f"{found}, rounding beside its mass of {mass:g} kg; taken as 0"
+        report.repair("inertia-rounding", element, note)
+        return np.zeros((3, 3)), False
+    if negative:
         note = f"{found}, one of them negative, which no body has; kept as given, if what is fixed together has none"
         report.repair("inertia-negative", element, note)
-    elif c - a - b > TRIANGLE_TOLERANCE * largest:
-        note = f"{found}, the largest above the sum of the others, which no distribution of mass has; kept as given"
-        report.repair("inertia-triangle", element, note)
-    return tensor
+        return tensor, True
+    note = f"{found}, the largest above the sum of the others, which no distribution of mass has; kept as given"
+    report.repair("inertia-triangle", element, note)
+    return tensor, False
+
+
+def _turned(R: np.ndarray, tensor: np.ndarray) -> np.ndarray:
+    turned = R @ tensor @ R.T
+    return 0.5 * (turned + turned.T)
 
 
 def listed_moments(moments: np.ndarray) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 
 from kinetree.io.joints import UrdfJoint
 from kinetree.io.links import PSD_TOLERANCE, Link, Mass, listed_moments
+from kinetree.io.poses import IDENTITY
 from kinetree.io.report import Report, shown
 from kinetree.io.xml import Element
 from kinetree.model import Body, Free, Inertia, Pose
@@ -19,21 +20,21 @@ def merged(
 ) -> tuple[list[Body], Frames]:
     """Bodies, parents first, and the frames of the links that are not bodies. The ground is None."""
     base = root if free else None
-    frames: Frames = {root: (base, Pose())}
+    frames: Frames = {root: (base, IDENTITY)}
     carriers: dict[str, tuple[str | None, UrdfJoint | None]] = {root: (None, None)} if free else {}
-    placements: dict[str, Pose] = {root: Pose()}
-    parts: dict[str | None, list[Mass]] = {base: _own(report, links[root], free, Pose())}
+    placements: dict[str, Pose] = {root: IDENTITY}
+    parts: dict[str | None, list[Mass]] = {base: _own(report, links[root], free, IDENTITY)}
     for joint in joints:
         carrier, pose = frames[joint.parent]
-        pose = pose @ joint.placement
+        pose = joint.placement if pose is IDENTITY else pose @ joint.placement
         if joint.motion is None:
             frames[joint.child] = (carrier, pose)
             parts[carrier] += _own(report, links[joint.child], carrier is not None, pose)
         else:
-            frames[joint.child] = (joint.child, Pose())
+            frames[joint.child] = (joint.child, IDENTITY)
             carriers[joint.child] = (carrier, joint)
             placements[joint.child] = pose
-            parts[joint.child] = _own(report, links[joint.child], True, Pose())
+            parts[joint.child] = _own(report, links[joint.child], True, IDENTITY)
     if not carriers:
         report.fail(
             links[root].element,
@@ -43,7 +44,7 @@ def merged(
     bodies, places = [], {}
     for name, (carrier, joint) in carriers.items():
         places[name] = joint.element if joint else links[root].element
-        inertia = _sum(report, parts[name], name, links[name].element)
+        inertia = _sum(report, parts[name], name)
         if joint is None or joint.motion is None:
             bodies.append(Body(name, None, Free(), placements[name], inertia, "root_joint"))
         else:
@@ -62,22 +63,27 @@ def _own(report: Report, link: Link, moves: bool, pose: Pose) -> list[Mass]:
             link.element,
             f"link {shown(link.name)} has a moment of inertia and no mass; the moment of inertia is counted as given",
         )
-    return [link.inertia.moved(pose)]
+    return [link.inertia if pose is IDENTITY else link.inertia.moved(pose)]
 
 
-def _sum(report: Report, parts: Sequence[Mass], name: str, place: Element) -> Inertia:
+def _sum(report: Report, parts: Sequence[Mass], name: str) -> Inertia:
     """The inertia of parts that are fixed to each other: Σm, Σmc/Σm, Σ(I + m(d·d 1 − d d*)), d = c − Σmc/Σm."""
+    if len(parts) == 1 and parts[0].negative is None:
+        return Inertia(*parts[0][:3])
     mass = sum(part.mass for part in parts)
     com = sum(part.mass * part.com for part in parts) / mass if mass > 0.0 else np.zeros(3)
     tensor = np.zeros((3, 3))
     for part in parts:
         d = part.com - com
         tensor = tensor + part.tensor + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
+    negative = [part.negative for part in parts if part.negative is not None]
+    if not negative:
+        return Inertia(mass, com, tensor)
     moments = np.linalg.eigvalsh(tensor)
     if moments[0] < -PSD_TOLERANCE * np.abs(tensor).max():
         together = f" with {len(parts) - 1} more that are fixed to it" if len(parts) > 1 else ""
         report.fail(
-            place,
+            negative[0],
             f"link {shown(name)}{together} has the principal moments {listed_moments(moments)} kg m^2; allowed: none "
             "negative; check the signs of ixy, ixz, iyz in <inertia> and that it is about the centre of mass",
         )

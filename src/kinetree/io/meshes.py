@@ -40,9 +40,7 @@ def check_meshes(report: Report, robot: Element, folder: Path, roots: Iterable[P
             name, _, path = rest.lstrip("/").partition("/")
             if posixpath.normpath(path).startswith("..") or name in ("", ".", ".."):
                 outside.append(mesh)
-            elif not known.setdefault(
-                name, known[name] if name in known else _is_name(name) and places.has_package(name)
-            ):
+            elif not known.setdefault(name, known[name] if name in known else _is_name(name) and places.has_package(name)):
                 unknown.append(mesh)
                 names[name] = None
         elif filename and not _is_inside(scheme, rest, places):

@@ -6,7 +6,8 @@ import re
 from kinetree.io.report import Report, shown
 from kinetree.io.xml import Element
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_NUMBERS = re.compile(rf"\s*{_NUMBER}(?:\s+{_NUMBER})*\s*")
 _INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
 _LONGEST = 400
 
@@ -25,11 +26,17 @@ def numbers(report: Report, element: Element, where: str, attribute: str, count:
     """The attribute as exactly `count` finite numbers separated by spaces."""
     text = element.get(attribute, "")
     words = text.split()
+    if len(words) == count and len(text) <= _LONGEST and _NUMBERS.fullmatch(text):
+        values = tuple(map(float, words))
+        if all(map(math.isfinite, values)):
+            return values
     allowed = "one finite number" if count == 1 else f"{count} finite numbers separated by spaces"
-    if len(words) != count:
-        found = f"holds {len(words)} values: {shown(text)}" if words else "is empty"
-        report.fail(element, f'{where} attribute "{attribute}" {found}; allowed: {allowed}')
-    return tuple(_finite(report, element, where, attribute, word, allowed) for word in words)
+    what = f'{where} attribute "{attribute}"'
+    wrong = next((word for word in words if not _is_finite(word)), None)
+    if wrong is not None:
+        report.fail(element, f"{what} holds {shown(wrong)}; allowed: {allowed}{_hint(wrong)}")
+    found = f"holds {len(words)} values: {shown(text)}" if words else "is empty"
+    report.fail(element, f"{what} {found}; allowed: {allowed}")
 
 
 def limit(report: Report, element: Element, where: str, attribute: str, default: float) -> float:
@@ -40,15 +47,15 @@ def limit(report: Report, element: Element, where: str, attribute: str, default:
     return number(report, element, where, attribute, default)
 
 
-def _finite(report: Report, element: Element, where: str, attribute: str, word: str, allowed: str) -> float:
-    value = float(word) if len(word) <= _LONGEST and _NUMBER.fullmatch(word) else math.nan
-    if math.isfinite(value):
-        return value
-    hint = ""
+def _is_finite(word: str) -> bool:
+    return len(word) <= _LONGEST and _NUMBERS.fullmatch(word) is not None and math.isfinite(float(word))
+
+
+def _hint(word: str) -> str:
     if "," in word:
-        hint = "; write a decimal point, not a comma"
-    elif "${" in word or "$(" in word:
-        hint = "; this is a xacro expression: expand the file with xacro first"
-    elif math.isinf(value):
-        hint = "; it is too large for a floating-point number"
-    report.fail(element, f'{where} attribute "{attribute}" is {shown(word)}; allowed: {allowed}{hint}')
+        return "; write a decimal point, not a comma"
+    if "${" in word or "$(" in word:
+        return "; this is a xacro expression: expand the file with xacro first"
+    if _NUMBERS.fullmatch(word):
+        return "; it is too large or too long for a floating-point number"
+    return ""

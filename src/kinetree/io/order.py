@@ -7,9 +7,7 @@ from kinetree.io.links import Link
 from kinetree.io.report import Report, listed, shown
 
 
-def depth_first(
-    report: Report, links: Mapping[str, Link], joints: Mapping[str, UrdfJoint]
-) -> tuple[str, list[UrdfJoint]]:
+def depth_first(report: Report, links: Mapping[str, Link], joints: Mapping[str, UrdfJoint]) -> tuple[str, list[UrdfJoint]]:
     """The root link and the joints, each after the one that carries it; what is not one tree is refused."""
     carried_by: dict[str, UrdfJoint] = {}
     carries: dict[str, list[UrdfJoint]] = {name: [] for name in links}

@@ -9,6 +9,7 @@ from kinetree.io.report import Report
 from kinetree.io.xml import Element
 from kinetree.model import Pose
 
+IDENTITY = Pose()
 MAX_LENGTH = 1e15
 """The longest distance that is read [m]."""
 
@@ -16,7 +17,20 @@ MAX_LENGTH = 1e15
 def origin(report: Report, element: Element | None, where: str) -> Pose:
     """The pose of an <origin>; the identity where there is none."""
     if element is None:
-        return Pose()
+        return IDENTITY
+    angles, xyz = _angles_position(report, element, where)
+    return Pose(rotation(*angles), xyz)
+
+
+def mass_origin(report: Report, element: Element | None, where: str) -> tuple[np.ndarray | None, np.ndarray]:
+    """Rotation, None where it is the identity, and position of an <origin> within <inertial>."""
+    if element is None:
+        return None, np.zeros(3)
+    angles, xyz = _angles_position(report, element, where)
+    return (rotation(*angles) if any(angles) else None), np.array(xyz)
+
+
+def _angles_position(report: Report, element: Element, where: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
     xyz = numbers(report, element, where, "xyz", 3) if "xyz" in element.attrib else (0.0, 0.0, 0.0)
     rpy = numbers(report, element, where, "rpy", 3) if "rpy" in element.attrib else (0.0, 0.0, 0.0)
     if max(map(abs, xyz)) > MAX_LENGTH:
@@ -24,7 +38,7 @@ def origin(report: Report, element: Element | None, where: str) -> Pose:
             element,
             f'{where} attribute "xyz" is {list(xyz)}; allowed: {-MAX_LENGTH:g} to {MAX_LENGTH:g} m; check its unit',
         )
-    return Pose(rotation(*rpy), xyz)
+    return rpy, xyz
 
 
 def rotation(roll: float, pitch: float, yaw: float) -> np.ndarray:

@@ -67,8 +67,6 @@ def _by_name(report: Report, what: str, parts: Iterable[Part]) -> dict[str, Part
     for part in parts:
         if part.name in named:
             first = report.line_of(named[part.name].element)
-            report.fail(
-                part.element, f"a second {what} has the name {shown(part.name)} (the first: line {first}); rename one"
-            )
+            report.fail(part.element, f"a second {what} has the name {shown(part.name)} (the first: line {first}); rename one")
         named[part.name] = part
     return named
