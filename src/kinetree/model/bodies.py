@@ -167,7 +167,8 @@ class Body:
     """A rigid body, the joint that carries it, and where that joint sits on the parent.
 
     parent is the parent's name, or None for the ground. placement is the joint frame at q = neutral, in the parent's
-    body axes. The body frame is the joint frame after the joint has moved.
+    body axes. The body frame is the joint frame after the joint has moved. Without limits there are none; without a name the
+    joint is called as the body.
     """
 
     name: str
@@ -176,7 +177,7 @@ class Body:
     placement: Pose = field(default_factory=Pose)
     inertia: Inertia = field(default_factory=Inertia.zero)
     joint_name: str = ""
-    limits: Limits | None = None
+    limits: Limits = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinetree.errors import ModelError
 from kinetree.model.bodies import Body, Inertia, Pose
@@ -28,7 +29,7 @@ def _rod(mass: float, along: Array, radius: float = 0.04) -> Inertia:
     return Inertia(mass, along / 2.0, across * (np.eye(3) - lengthwise) + 0.5 * mass * radius**2 * lengthwise)
 
 
-def _body(name: str, parent: str | None, joint: Joint, at: list[float], inertia: Inertia) -> Body:
+def _body(name: str, parent: str | None, joint: Joint, at: ArrayLike, inertia: Inertia) -> Body:
     return Body(name, parent, joint, Pose(translation=at), inertia)
 
 
