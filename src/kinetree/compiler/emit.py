@@ -1,8 +1,9 @@
 """The body of a kernel: the live part of a graph as straight-line vector code, one state per lane.
 
-``void @body(ptr in, ptr out)`` reads inputs and writes results laid out ``[slot][lane]``. Nodes are emitted in the order they
-were traced, each once; a result is stored as soon as it is known. Sines and cosines wait for each other: all those that
-depend on equally many sines and cosines before them are computed together, so that one check for far arguments serves all.
+``void @body(ptr in, ptr out)`` reads inputs and writes results laid out ``[slot][lane]``. Nodes are emitted in the
+order they were traced, each once; a result is stored as soon as it is known. Sines and cosines wait for each other: all
+those that depend on equally many sines and cosines before them are computed together, and share one check for far
+arguments.
 """
 
 from collections.abc import Sequence
@@ -86,7 +87,7 @@ class _Body:
         slow_path = SLOW_PATH if generations else ""
         return (
             f"{declarations}\n{slow_path}\n"
-            f"define internal void @body(ptr noalias nocapture readonly %in, ptr noalias nocapture %out) noinline #0 {{\n"
+            "define internal void @body(ptr noalias readonly %in, ptr noalias %out) noinline #0 {\n"
             f"entry:\n{lines}\n  ret void\n}}\n"
         )
 

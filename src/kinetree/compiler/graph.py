@@ -18,8 +18,8 @@ Equal expressions are one node (hash-consing), and construction simplifies::
     (-a) b = -(a b)              sin(-x) = -sin x                 cos(-x) = cos x
 
 Laws hold as in real algebra: NaN, infinity and the sign of zero do not survive ``x * 0 = 0``; `finite_check` brings
-non-finite values back where a result must show them. Division by a constant is multiplication by its reciprocal: exact for
-powers of two, otherwise at most half an ulp further off, for a tenth of the time.
+non-finite values back where a result must show them. Division by a constant is multiplication by its reciprocal: exact
+for powers of two, otherwise about one ulp further off at most, for a tenth of the time.
 """
 
 import math
@@ -243,9 +243,7 @@ class Expr:
             return repr(self.value)
         if self.op == "input":
             return f"input[{self.index}]"
-        return f"%{self.index} = {self.op} " + " ".join(
-            str(x.value) if x.op == "const" else f"%{x.index}" for x in self.args
-        )
+        return f"%{self.index} = {self.op} " + " ".join(str(x.value) if x.op == "const" else f"%{x.index}" for x in self.args)
 
 
 def _number(value):
@@ -381,7 +379,11 @@ finite_check = _on_floats_too("finite_check", lambda x: np.where(np.isfinite(x),
 
 
 def where(condition, a, b):
-    """`a` where `condition` is not zero, else `b`; scalars, or arrays that broadcast, traced or not."""
+    """`a` where `condition` is not zero, else `b`; scalars, or arrays that broadcast, traced or not.
+
+    Both are computed: what must not divide by zero or leave the domain of a square root in the branch not taken needs
+    its own `where` around the operand.
+    """
     if any(isinstance(x, np.ndarray) for x in (condition, a, b)):
         parts = np.broadcast_arrays(*(np.asarray(x, dtype=object) for x in (condition, a, b)))
         result = np.empty(parts[0].shape, dtype=object)

@@ -92,8 +92,8 @@ def build(
     Raises
     ------
     ValueError
-        If a core shape has a zero in it (NumPy's signatures cannot say so), if an output depends on an input that is not
-        among `inputs`, or if `lanes` is none of the above.
+        If a core shape has a zero in it (NumPy's signatures cannot say so), if an output depends on an input that is
+        not among `inputs`, or if `lanes` is none of the above.
 
     Notes
     -----
@@ -128,9 +128,7 @@ def _translate(graph, inputs, outputs, lanes):
     signature = Signature(tuple(x.shape for x in inputs), tuple(x.shape for x in outputs))
     for shape in (*signature.inputs, *signature.outputs):
         if 0 in shape:
-            raise ValueError(
-                f"a kernel cannot have an argument or result of core shape {shape}: nothing would be in it"
-            )
+            raise ValueError(f"a kernel cannot have an argument or result of core shape {shape}: nothing would be in it")
     slots_in = [value for array in inputs for value in array.flat]
     slots_out = [value for array in outputs for value in array.flat]
     nodes = live_nodes(graph, slots_out)
@@ -151,9 +149,7 @@ def _count(nodes, outputs, lanes, trace_seconds, compile_seconds):
     of = Counter(node.op for node in nodes)
     uses = Counter(x.index for node in nodes for x in node.args)
     uses.update(x.index for array in outputs for x in np.asarray(array, dtype=object).flat if isinstance(x, Expr))
-    fused = sum(
-        any(x.op == "mul" and uses[x.index] == 1 for x in node.args) for node in nodes if node.op in ("add", "sub")
-    )
+    fused = sum(any(x.op == "mul" and uses[x.index] == 1 for x in node.args) for node in nodes if node.op in ("add", "sub"))
     angles = len({node.args[0].index for node in nodes if node.op in ("sin", "cos")})
     additions, others = of["add"] + of["sub"], of["neg"] + of["rint"] + of["where"] + of["check"]
     operations = additions + of["mul"] + of["div"] + of["sqrt"] + angles - fused

@@ -1,8 +1,8 @@
 """Between NumPy's strided arrays and the workspace ``[slot][lane]`` of a kernel.
 
 Every array argument of a group of states is packed into the workspace before the body runs, and every result unpacked
-after it. A group has as many states as a vector has lanes; the last group of a batch may have fewer, and then its last state
-is repeated in the spare lanes: the same code runs, and storing a repeated lane twice does no harm.
+after it. A group has as many states as a vector has lanes; the last group of a batch may have fewer, and then its last
+state is repeated in the spare lanes: the same code runs, and storing a repeated lane twice does no harm.
 
 The ways to move n values per state, whichever the strides allow first:
 

@@ -7,11 +7,13 @@
     sin(r + e), cos(r + e)               minimax polynomials of fdlibm (k_sin.c, k_cos.c), with the tail e
     exchanged when n is odd; the sign of the sine flips by bit 1 of n, of the cosine by bit 1 of n + 1
 
-Within one ulp for ``|x| < LIMIT``, signed zeros and subnormals included. Lanes at or beyond `LIMIT`, infinite or NaN are set
-to zero on this path, so that they raise no floating-point flags, and are then done by libm in a block that hardly ever runs.
+Within one ulp for ``|x| < LIMIT``, signed zeros and subnormals included. Lanes at or beyond `LIMIT`, infinite or NaN
+are set to zero on this path, so that they raise no floating-point flags, and are then done by libm in a block that
+hardly ever runs. Decided lane by lane: what a state gives does not depend on its neighbours in the vector.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from kinetree.compiler.text import bits, splat, vector
 
@@ -98,7 +100,7 @@ def sine_cosine_group(group: str, arguments: Sequence[str], lanes: int, block: s
     block : str
         Label of the block that the code ends in.
     """
-    V, I, n = vector(lanes), vector(lanes, "i64"), len(arguments)
+    V, n = vector(lanes), len(arguments)
     lines: list[str] = []
     for k, x in enumerate(arguments):
         lines += _fast_path(f"%{group}", k, x, lanes)
@@ -128,15 +130,13 @@ def sine_cosine_group(group: str, arguments: Sequence[str], lanes: int, block: s
             fast, slow = f"%{group}f{kind}{k}", f"%{group}slowf{kind}{k}"
             lines.append(f"  %{group}{kind}{k} = phi {V} [{fast}, %{block}], [{slow}, %{cold}]")
     allocations = [f"  %{group}{kind}buffer = alloca [{n} x {V}], align 64" for kind in values]
-    del I
     return lines, allocations, join
 
 
 def _fast_path(prefix: str, k: int, x: str, lanes: int) -> list[str]:
-    """Lines that make ``{prefix}fs{k}``, ``{prefix}fc{k}`` (sine, cosine) and ``{prefix}far{k}`` (lanes that need libm)."""
+    """Lines that make ``{prefix}fs{k}`` (sine), ``{prefix}fc{k}`` (cosine) and ``{prefix}far{k}`` (lanes for libm)."""
     V, I, B = vector(lanes), vector(lanes, "i64"), vector(lanes, "i1")
-    number = lambda value: splat(value, lanes)  # noqa: E731
-    whole = lambda value: splat(value, lanes, "i64")  # noqa: E731
+    number, whole = partial(splat, lanes=lanes), partial(splat, lanes=lanes, element="i64")
     lines: list[str] = []
     count = 0
 
