@@ -128,6 +128,7 @@ ERRORS: dict[str, str | bytes] = {
         link("b", '<inertial><mass value="1"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial>'),
         joint("j", "a", "b"),
     ),
+    "thin rod about its axis": robot(link("a"), link("b", INERTIAL.replace('izz="0.02"', 'izz="0"')), joint("j", "a", "b")),
     "vector of two": spoiled(XYZ, 'xyz="0 0"'),
     "vector of four": spoiled(XYZ, 'xyz="0 0 0 1"'),
     "empty vector": spoiled(XYZ, 'xyz=""'),

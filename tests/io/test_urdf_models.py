@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from samples import AXIS, END, INERTIAL, ROBOT, chain, joint, link, robot, spoiled
 
+from kinetree.errors import FileError
 from kinetree.io import load
 from kinetree.model import Free, Planar, Prismatic, Revolute, Spherical
 
@@ -45,6 +46,11 @@ def test_free_base(load_text):
     assert isinstance(model.bodies[0].joint, Free)
     assert model.bodies[0].inertia.mass == 1.5
     assert model.frames == {}
+
+
+def test_free_massless_root_needs_more_than_one_joint(load_text):
+    with pytest.raises(FileError, match="link 'base' is moved by the joint 'root_joint'"):
+        load_text(ROBOT, base="free")
 
 
 def test_rotations_at_right_angles_are_exact(load_text):

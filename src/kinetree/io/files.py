@@ -5,7 +5,6 @@ import stat
 from pathlib import Path
 
 from kinetree.errors import FileError
-from kinetree.io.report import shown
 
 MAX_BYTES = 64 * 2**20
 
@@ -21,7 +20,7 @@ def file_bytes(path: Path) -> bytes:
     except FileNotFoundError:
         raise FileError(f"{path}: no such file (looked in {Path.cwd()}); check the path") from None
     except ValueError:
-        raise FileError(f"{shown(str(path))}: is not a path: it holds a null character") from None
+        raise FileError(f"{str(path).replace(chr(0), '<null>')}: is not a path: it holds a null character") from None
     except OSError as error:
         raise FileError(f"{path}: cannot be opened: {error.strerror or error}") from None
     mode = os.fstat(handle).st_mode

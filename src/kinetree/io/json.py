@@ -33,6 +33,8 @@ from kinetree.model import (
 )
 
 FORMAT, VERSION = "kinetree-model", 1
+LARGEST = 1e60
+"""The largest number that is read, limits aside: products of three such do not overflow."""
 _JOINTS: dict[str, type[Joint]] = {
     joint.kind: joint for joint in (Revolute, Prismatic, Screw, Cylindrical, Universal, Spherical, Planar, Free, Weld)
 }
@@ -237,7 +239,8 @@ def _text(report: Report, entry: dict[str, Any], key: str, where: str) -> str:
 def _array(report: Report, entry: dict[str, Any], key: str, where: str, shape: tuple[int, ...]) -> np.ndarray:
     value = entry[key]
     if not _has_shape(value, shape):
-        allowed = "a finite number" if not shape else f"finite numbers in lists of shape {shape}"
+        numbers = "a finite number" if not shape else f"finite numbers in lists of shape {shape}"
+        allowed = f"{numbers}, of size up to {LARGEST:g}"
         report.fail(None, f"{_joined(where, key)} is {_found(value)}; allowed: {allowed}")
     return np.array(value, dtype=float)
 
@@ -245,7 +248,7 @@ def _array(report: Report, entry: dict[str, Any], key: str, where: str, shape: t
 def _has_shape(value: Any, shape: tuple[int, ...]) -> bool:
     if shape:
         return isinstance(value, list) and len(value) == shape[0] and all(_has_shape(x, shape[1:]) for x in value)
-    return _is_number(value)
+    return _is_number(value) and abs(value) <= LARGEST
 
 
 def _is_number(value: Any) -> bool:

@@ -8,10 +8,9 @@ from kinetree.io.joints import UrdfJoint
 from kinetree.io.links import PSD_TOLERANCE, Link, Mass, listed_moments
 from kinetree.io.poses import IDENTITY
 from kinetree.io.report import Report, shown
-from kinetree.io.xml import Element
+from kinetree.io.singular import joint_without_inertia
 from kinetree.model import Body, Free, Inertia, Pose
 
-SINGULAR = 1e-13
 Frames = dict[str, tuple[str | None, Pose]]
 
 
@@ -108,14 +107,11 @@ def _check_moved_inertia(report: Report, bodies: Sequence[Body], places: Mapping
                 f"{where}, but neither it, nor a link fixed to it, nor one behind it has inertia: its acceleration "
                 "would be unbounded; give the link an <inertial> with mass and inertia, or make the joint fixed",
             )
-        elif not _moves_inertia(body):
-            report.fail(
-                places[body.name],
-                f"{where} ({body.joint.kind}) and has no inertia in a direction in which the joint moves it (mass "
-                f"{inertia.mass:g} kg): its acceleration would be unbounded; give the link both mass and inertia",
-            )
-
-
-def _moves_inertia(body: Body) -> bool:
-    H, M = body.joint.H(body.joint.neutral()), body.inertia.matrix
-    return np.linalg.eigvalsh(H @ M @ H.T)[0] > SINGULAR * np.abs(M).max()
+    body = joint_without_inertia(bodies)
+    if body is not None:
+        report.fail(
+            places[body.name],
+            f"link {shown(body.name)} is moved by the joint {shown(body.joint_name)} ({body.joint.kind}), which moves no "
+            f"inertia in some direction while the joints behind it are free (mass of the link: {body.inertia.mass:g} kg): "
+            "its acceleration would be unbounded; give the link both mass and inertia",
+        )
