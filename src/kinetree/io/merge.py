@@ -44,7 +44,7 @@ def merged(
     for name, (carrier, joint) in carriers.items():
         places[name] = joint.element if joint else links[root].element
         inertia = _sum(report, parts[name], name)
-        if joint is None or joint.motion is None:
+        if joint is None or joint.motion is None or joint.limits is None:  # the root; others that reach here move
             bodies.append(Body(name, None, Free(), placements[name], inertia, "root_joint"))
         else:
             bodies.append(Body(name, carrier, joint.motion, placements[name], inertia, joint.name, joint.limits))
