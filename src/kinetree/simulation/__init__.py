@@ -1,0 +1,13 @@
+"""Motion over time: integrators on the configuration manifold, what drives them, and the record they leave.
+
+control → System (acceleration, move, rate) → integrator step → Run → what was conserved, file, picture
+"""
+
+from kinetree.simulation.conservation import Conserved, conserved
+from kinetree.simulation.control import Table
+from kinetree.simulation.files import load_run
+from kinetree.simulation.integrators import INTEGRATORS
+from kinetree.simulation.run import Run
+from kinetree.simulation.simulate import SimulationStopped, simulate
+
+__all__ = ["INTEGRATORS", "Conserved", "Run", "SimulationStopped", "Table", "conserved", "load_run", "simulate"]

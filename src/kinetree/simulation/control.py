@@ -1,0 +1,130 @@
+"""What drives a simulation: nothing, a constant, a table over time, or the user's own function; checked as it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.errors import InputError
+from kinetree.model import Model
+from kinetree.simulation.system import Signal
+from kinetree.spatial.scalars import Array
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Joint forces over time: times (K,) [s] increasing, taus (K, nv) [N m or N], linear in between, held beyond the ends.
+
+    Raises
+    ------
+    InputError : fewer than one row, times that do not increase, numbers that are not finite, lengths that differ
+    """
+
+    times: Any
+    taus: Any
+
+    def __post_init__(self) -> None:
+        times, taus = _numbers(self.times, "the times of a table"), _numbers(self.taus, "the forces of a table")
+        if times.ndim != 1 or not times.size:
+            raise InputError(f"the times of a table must have shape (K,) with K ≥ 1, found {times.shape}.")
+        if taus.ndim != 2 or len(taus) != len(times):
+            raise InputError(f"the forces of a table must have one row per time, shape ({len(times)}, nv), found {taus.shape}.")
+        late = np.flatnonzero(np.diff(times) <= 0.0)
+        if late.size:
+            k = int(late[0])
+            raise InputError(
+                f"the times of a table must increase, found {times[k]:.9g} s then {times[k + 1]:.9g} s at rows {k}, {k + 1}."
+            )
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "taus", taus)
+
+    def __call__(self, t: float) -> Array:
+        """Joint forces (nv,) at time t."""
+        k = int(np.searchsorted(self.times, t, side="right"))
+        if k == 0 or k == len(self.times):
+            return self.taus[max(k - 1, 0)]
+        before, after = self.times[k - 1], self.times[k]
+        s = (t - before) / (after - before)
+        return (1.0 - s) * self.taus[k - 1] + s * self.taus[k]
+
+
+def control_signal(model: Model, control: Any) -> Signal | None:
+    """A control as the user gave it → tau(t, q, v) (nv,), or None where nothing drives the joints."""
+    what = f"control of {model.name!r}"
+    if control is None:
+        return None
+    if isinstance(control, tuple) and len(control) == 2 and np.ndim(control[1]) == 2:
+        control = Table(*control)
+    if isinstance(control, Table):
+        if control.taus.shape[1] != model.nv:
+            raise InputError(
+                f"{what}: the forces of a table must have shape (K, {model.nv}), found {control.taus.shape}. {_joints(model)}"
+            )
+        table = control
+        return lambda t, q, v: table(t)
+    if callable(control):
+        return _checked(control, (model.nv,), what, _joints(model))
+    return _constant(control, (model.nv,), what, _joints(model))
+
+
+def external_signal(model: Model, external: Any) -> Signal | None:
+    """External wrenches, constant or as a function external(t, q, v) → (nbodies, 6)."""
+    if external is None:
+        return None
+    what, shape = f"external of {model.name!r}", (model.nbodies, 6)
+    meaning = "It has one wrench [moment; force] per body, body axes."
+    if callable(external):
+        return _checked(external, shape, what, meaning)
+    return _constant(external, shape, what, meaning)
+
+
+def _constant(value: ArrayLike, shape: tuple[int, ...], what: str, meaning: str) -> Signal | None:
+    found = _shaped(value, shape, what, meaning)
+    return (lambda t, q, v: found) if found.any() else None
+
+
+def _checked(function: Callable[..., Any], shape: tuple[int, ...], what: str, meaning: str) -> Signal:
+    def signal(t: float, q: Array, v: Array) -> Array:
+        try:
+            value = function(t, q, v)
+        except Exception as failure:
+            failure.add_note(f"kinetree: in the {what}, called at t = {t:.9g} s.")
+            raise
+        if type(value) is np.ndarray and value.dtype == float and value.shape == shape and np.isfinite(value).all():
+            return value
+        return _shaped(value, shape, f"{what} at t = {t:.9g} s", meaning)
+
+    return signal
+
+
+def _shaped(value: Any, shape: tuple[int, ...], what: str, meaning: str) -> Array:
+    found = _numbers(value, what)
+    if found.shape != shape:
+        raise InputError(f"{what} must have shape {shape}, found {found.shape}. {meaning}")
+    return found
+
+
+def _numbers(value: Any, what: str) -> Array:
+    """A finite, read-only float array of its own."""
+    try:
+        found = np.asarray(value)
+    except (TypeError, ValueError):
+        found = np.asarray(None)
+    if found.dtype.kind not in "biuf":
+        raise InputError(f"{what} must hold real numbers, found {value!r:.80}.")
+    found = np.array(found, dtype=float)
+    if not np.isfinite(found).all():
+        where = tuple(map(int, np.argwhere(~np.isfinite(found))[0]))
+        raise InputError(f"{what} must be finite, found {found[where]} at index {where}.")
+    found.setflags(write=False)
+    return found
+
+
+def _joints(model: Model) -> str:
+    names = ", ".join(model.joint_names[:12]) + (", …" if model.nbodies > 12 else "")
+    return f"The model has nv = {model.nv}, in the order of its joints: {names}."
