@@ -14,22 +14,36 @@ from kinetree.compiler.trigonometry import SLOW_PATH, sine_cosine_group
 
 __all__ = ["body", "live_nodes"]
 
+# Lines per basic block. LLVM's instruction selection works block by block, in more than linear time where there are many
+# stores: 17,000 results took 24 s in one block. Fewer than some hundred lines would cost fused multiply-adds.
+_BLOCK = 1000
+
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 
 
 def live_nodes(graph: Graph, outputs: Sequence[Expr | float]) -> list[Expr]:
-    """The nodes that some output depends on, constants left out, in the order they were traced."""
-    used = bytearray(len(graph.nodes))
-    for value in outputs:
-        if isinstance(value, Expr):
-            if value.graph is not graph:
-                raise ValueError("an output belongs to another trace")
-            used[value.index] = 1
-    for node in reversed(graph.nodes):
-        if used[node.index]:
-            for operand in node.args:
-                used[operand.index] = 1
-    return [node for node in graph.nodes if used[node.index] and node.op != "const"]
+    """The nodes that some output depends on, constants left out, each as late as its first use allows.
+
+    Depth first from the outputs: what a body needs is computed where it is needed and not a sweep earlier, so that fewer
+    values wait in memory. On a humanoid this runs a fifth faster than the order in which the sweeps were traced.
+    """
+    seen = bytearray(len(graph.nodes))
+    ordered: list[Expr] = []
+    for output in outputs:
+        if not isinstance(output, Expr):
+            continue
+        if output.graph is not graph:
+            raise ValueError("an output belongs to another trace")
+        pending = [(output, False)]
+        while pending:
+            node, operands_done = pending.pop()
+            if operands_done:
+                ordered.append(node)
+            elif not seen[node.index] and node.op != "const":
+                seen[node.index] = 1
+                pending.append((node, True))
+                pending.extend((operand, False) for operand in reversed(node.args))
+    return ordered
 
 
 def body(nodes: Sequence[Expr], inputs: Sequence[Expr], outputs: Sequence[Expr | float], lanes: int) -> str:
@@ -57,6 +71,11 @@ class _Body:
         self.lines: list[str] = []
         self.allocations: list[str] = []
         self.block = "entry"
+        self.block_number = 0
+        self.block_start = 0
+        self.near: dict[int, str] = {}  # names of values in the present block
+        self.made: dict[int, tuple[int, int]] = {}  # where each value is made: line, block
+        self.last_use: dict[int, int] = {}  # the last block that loads a value
         self.outputs = outputs
         self.slots: dict[int, list[int]] = {}
         for slot, value in enumerate(outputs):
@@ -72,6 +91,7 @@ class _Body:
         for slot, value in enumerate(self.outputs):
             if not isinstance(value, Expr):
                 self._store(slot, splat(float(value), self.lanes))
+                self._limit_block()
         started = 0
         for node in self.nodes:
             if node.index in self.done:
@@ -82,8 +102,9 @@ class _Body:
                     started += 1
             else:
                 self._emit(node)
+                self._limit_block()
         declarations = "\n".join(sorted(self.declared))
-        lines = "\n".join([*self.allocations, *self.lines])
+        lines = "\n".join([*self.allocations, *self._with_far_values()])
         slow_path = SLOW_PATH if generations else ""
         return (
             f"{declarations}\n{slow_path}\n"
@@ -91,8 +112,68 @@ class _Body:
             f"entry:\n{lines}\n  ret void\n}}\n"
         )
 
+    def _limit_block(self) -> None:
+        if len(self.lines) - self.block_start >= _BLOCK:
+            label = f"part{len(self.lines)}"
+            self.lines += [f"  br label %{label}", f"{label}:"]
+            self._begin_block(label)
+
+    def _begin_block(self, label: str) -> None:
+        self.block = label
+        self.block_number += 1
+        self.block_start = len(self.lines)
+        self.near = {}
+
     def _operand(self, node: Expr) -> str:
-        return splat(node.value, self.lanes) if node.op == "const" else f"%v{node.index}"
+        """Name of a node's value in the present block, loaded if an earlier block made it."""
+        if node.op == "const":
+            return splat(node.value, self.lanes)
+        i = node.index
+        name = self.near.get(i)
+        if name is None:
+            name = self.near[i] = f"%v{i}.{self.block_number}"
+            self.last_use[i] = self.block_number
+            self.lines.append(f"  {name} = load {self.type}, ptr %s{i}, align {8 * self.lanes}")
+        return name
+
+    def _defined(self, i: int) -> None:
+        """A node's value is known, at the present end of the lines."""
+        self.done.add(i)
+        self.near[i] = f"%v{i}"
+        self.made[i] = (len(self.lines), self.block_number)
+        for slot in self.slots.get(i, ()):
+            self._store(slot, f"%v{i}")
+
+    def _with_far_values(self) -> list[str]:
+        """The lines, with values that later blocks use kept in memory; a place is free again after the last block."""
+        T, align = self.type, 8 * self.lanes
+        places: dict[int, int] = {}
+        free: list[int] = []
+        ending: dict[int, list[int]] = {}
+        passed, count = 0, 0
+        head, lines, start = [], [], 0
+        for i, (at, block) in self.made.items():
+            last = self.last_use.get(i)
+            if last is None:
+                continue
+            while passed < block:
+                free += ending.pop(passed, ())
+                passed += 1
+            if i in self.input_slots:
+                head.append(f"  %s{i} = getelementptr {T}, ptr %in, i64 {self.input_slots[i]}")
+                continue
+            if free:
+                places[i] = free.pop()
+            else:
+                places[i], count = count, count + 1
+            ending.setdefault(last, []).append(places[i])
+            head.append(f"  %s{i} = getelementptr {T}, ptr %far, i64 {places[i]}")
+            lines += self.lines[start:at]
+            lines.append(f"  store {T} %v{i}, ptr %s{i}, align {align}")
+            start = at
+        if count:
+            head.insert(0, f"  %far = alloca [{count} x {T}], align 64")
+        return [*head, *lines, *self.lines[start:]]
 
     def _store(self, slot: int, value: str) -> None:
         self.lines.append(f"  %o{slot} = getelementptr {self.type}, ptr %out, i64 {slot}")
@@ -104,7 +185,6 @@ class _Body:
         return f"call {self.type} {name}({self.type} {operand})"
 
     def _emit(self, node: Expr) -> None:
-        self.done.add(node.index)
         op, T, i, lines = node.op, self.type, node.index, self.lines
         if op in _BINARY:
             a, b = map(self._operand, node.args)
@@ -132,18 +212,17 @@ class _Body:
             lines.append(f"  %v{i} = select <{self.lanes} x i1> %w{i}, {T} {a}, {T} {b}")
         else:
             raise ValueError(f"no code for {node!r}")
-        for slot in self.slots.get(i, ()):
-            self._store(slot, f"%v{i}")
+        self._defined(i)
 
     def _trigonometry(self, generation: int, members: Sequence[Expr]) -> None:
         """Sines and cosines of one generation, after everything their arguments need."""
         arguments = list({x.args[0].index: x.args[0] for x in members}.values())
         for node in _needed(arguments, self.done):
             self._emit(node)
+            self._limit_block()
         prefix = f"g{generation}"
-        lines, allocations, self.block = sine_cosine_group(
-            prefix, [self._operand(x) for x in arguments], self.lanes, self.block
-        )
+        operands = [self._operand(x) for x in arguments]
+        lines, allocations, label = sine_cosine_group(prefix, operands, self.lanes, self.block)
         self.allocations += allocations
         place = {x.index: k for k, x in enumerate(arguments)}
         # A name cannot be given twice in LLVM's text, so the group's names are replaced by the nodes' own.
@@ -152,10 +231,9 @@ class _Body:
             left, right = lines[k].strip().split(" = ", 1)
             lines[k] = f"  {names.get(left, left)} = {right}"
         self.lines += lines
+        self._begin_block(label)
         for node in members:
-            self.done.add(node.index)
-            for slot in self.slots.get(node.index, ()):
-                self._store(slot, f"%v{node.index}")
+            self._defined(node.index)
 
 
 def _used_once(nodes: Sequence[Expr], slots: dict[int, list[int]]) -> set[int]:
