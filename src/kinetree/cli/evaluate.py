@@ -1,0 +1,126 @@
+"""`kinetree eval`: one quantity at one state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, final
+
+import numpy as np
+import tyro
+
+from kinetree import functions
+from kinetree.cli.report import Report, add_row, number, plain, table
+from kinetree.cli.source import Source, coordinates, velocities
+from kinetree.errors import InputError
+from kinetree.model import Model
+from kinetree.simulation.labels import velocity_labels
+from kinetree.spatial.scalars import Array
+
+Quantity = Literal[
+    "mass_matrix",
+    "inverse_mass_matrix",
+    "inverse_dynamics",
+    "forward_dynamics",
+    "bias_force",
+    "gravity_force",
+    "kinetic_energy",
+    "potential_energy",
+    "forward_kinematics",
+    "center_of_mass",
+    "jacobian",
+]
+ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "inverse_dynamics": ("q", "v", "a"),
+    "forward_dynamics": ("q", "v", "tau"),
+    "bias_force": ("q", "v"),
+    "kinetic_energy": ("q", "v"),
+    "jacobian": ("q", "body", "frame"),
+}
+"""What each quantity takes; those not here take q."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Evaluate(Source):
+    """One quantity of a model at one state; coordinates are neutral and everything else zero where not given.
+
+    Example: kinetree eval double-pendulum forward_dynamics --q 0.5 -0.2 --v 1 0 --tau 0 0.1
+    """
+
+    quantity: Annotated[tyro.conf.Positional[Quantity], tyro.conf.arg(metavar="QUANTITY")]
+    """What to evaluate."""
+    q: tuple[float, ...] | None = None
+    """Joint coordinates [rad or m]."""
+    v: tuple[float, ...] | None = None
+    """Velocities."""
+    a: tuple[float, ...] | None = None
+    """Accelerations, for inverse_dynamics."""
+    tau: tuple[float, ...] | None = None
+    """Joint forces, for forward_dynamics."""
+    body: str | None = None
+    """Name of the body, for jacobian; the last one where not given."""
+    frame: Literal["world", "body"] | None = None
+    """Axes of the jacobian; world where not given."""
+
+    def report(self) -> Report:
+        """The quantity, as numbers with the names they belong to."""
+        takes = ARGUMENTS.get(self.quantity, ("q",))
+        for option in ("v", "a", "tau", "body", "frame"):
+            if getattr(self, option) is not None and option not in takes:
+                raise InputError(f"{self.quantity} takes {', '.join('--' + x for x in takes)}; --{option} has no effect on it.")
+        model = self.model()
+        given: dict[str, Any] = {"q": coordinates(model, self.q, "--q")}
+        for name in ("v", "a", "tau"):
+            if name in takes:
+                given[name] = velocities(model, getattr(self, name), f"--{name}")
+        if "body" in takes:
+            given |= {"body": self.body or model.body_names[-1], "frame": self.frame or "world"}
+        result = getattr(functions, self.quantity)(model, **given)
+        data = {"model": model.name, "quantity": self.quantity, **{k: plain(x) for k, x in given.items()}, "result": plain(result)}
+        return Report(data, [_drawn(model, self.quantity, result, given)])
+
+
+def _drawn(model: Model, quantity: str, result: Any, given: dict[str, Any]) -> Any:
+    title = quantity.replace("_", " ") + f" of {model.name}"
+    if quantity == "forward_kinematics":
+        return _poses(model, title, *result)
+    x = np.asarray(result)
+    names = [name for name, _ in velocity_labels(model)]
+    if x.ndim == 0:
+        return f"{title}: {x:.12g} J"
+    if quantity == "center_of_mass":
+        return _matrix(f"{title} [m]", ["x", "y", "z"], [""], x[:, None])
+    if quantity == "jacobian":
+        rows = ["ωx", "ωy", "ωz", "vx", "vy", "vz"]
+        return _matrix(f"{title}: body {given['body']}, {given['frame']} axes", rows, names, x)
+    if x.ndim == 1:
+        units = [_unit(quantity, unit) for _, unit in velocity_labels(model)]
+        made = table(title, "joint", ">value", "unit")
+        for name, value, unit in zip(names, x, units, strict=True):
+            add_row(made, name, f"{value:.10g}", unit)
+        return made
+    return _matrix(title, names, names, x)
+
+
+def _unit(quantity: str, unit: str) -> str:
+    if quantity == "forward_dynamics":
+        return unit + "²"
+    return "N m" if unit.startswith("rad") else "N"
+
+
+def _matrix(title: str, rows: list[str], columns: list[str], x: Array) -> Any:
+    """Rows of numbers; where columns are many, by number as NumPy prints them."""
+    if len(columns) > 10:
+        with np.printoptions(precision=6, suppress=True, linewidth=118, threshold=10**6):
+            return f"{title}, rows and columns {', '.join(columns)}:\n{x}"
+    made = table(title, "", *(">" + name for name in columns))
+    for name, values in zip(rows, x, strict=True):
+        add_row(made, name, *map(number, values))
+    return made
+
+
+def _poses(model: Model, title: str, rotations: Array, origins: Array) -> Any:
+    made = table(title, "body", ">x [m]", ">y [m]", ">z [m]", "rotation, row by row")
+    for name, R, p in zip(model.body_names, rotations, origins, strict=True):
+        add_row(made, name, *map(number, p), "  ".join(" ".join(f"{x:.4f}" for x in row) for row in R))
+    return made

@@ -1,0 +1,126 @@
+"""`kinetree simulate`: a motion, what it conserved, its file and its picture."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from time import perf_counter
+from typing import Any, Literal, final
+
+import numpy as np
+
+from kinetree.cli.report import Report, add_row, table
+from kinetree.cli.source import Source, coordinates, velocities
+from kinetree.errors import InputError, MissingExtraError
+from kinetree.simulation import Conserved, Run, SimulationStopped, conserved, simulate
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Simulate(Source):
+    """Simulate a model, print what the motion conserved, write the run and a picture of it.
+
+    Example: kinetree simulate double-pendulum --q0 0.5 0.2 --duration 5 --out run.npz --plot run.png
+    """
+
+    duration: float = 5.0
+    """Whole time [s]."""
+    dt: float = 1e-3
+    """Time step [s]."""
+    integrator: Literal["rk4", "semi-implicit-euler"] = "rk4"
+    """How each step is made."""
+    q0: tuple[float, ...] | None = None
+    """Initial coordinates [rad or m]; neutral where not given."""
+    v0: tuple[float, ...] | None = None
+    """Initial velocities; rest where not given."""
+    tau: tuple[float, ...] | None = None
+    """Constant joint forces [N m or N]."""
+    random: int | None = None
+    """Seed of a random initial state, instead of --q0 and --v0."""
+    store_every: int = 1
+    """Keep every so-manieth state."""
+    out: str = "run.npz"
+    """File of the run, .npz."""
+    plot: str | None = None
+    """File of the picture (.png, .pdf, .svg …); beside the run where not given."""
+
+    def report(self) -> Report:
+        """Simulate, write, tell."""
+        if not self.out.lower().endswith(".npz"):
+            raise InputError(f"--out: {self.out}: a run is saved as .npz")
+        model = self.model()
+        q0, v0 = self._start(model)
+        control = None if self.tau is None else velocities(model, self.tau, "--tau")
+        simulate(model, q0, v0, self.dt, self.dt, control=control, integrator=self.integrator, progress=False)
+        start = perf_counter()
+        try:
+            run = simulate(
+                model,
+                q0,
+                v0,
+                self.duration,
+                self.dt,
+                control=control,
+                integrator=self.integrator,
+                store_every=self.store_every,
+                progress=False if self.json else None,
+            )
+        except SimulationStopped as stopped:
+            stopped.run.save(self.out)
+            raise InputError(f"{stopped} What was computed is in {self.out}.") from None
+        wall = perf_counter() - start
+        rows = conserved(model, run)
+        run.save(self.out)
+        picture, note = self._picture(run)
+        steps = round(run.t[-1] / run.dt)
+        data = {
+            "model": run.model_name,
+            "digest": run.model_digest,
+            "status": run.status,
+            "integrator": run.integrator,
+            "dt": run.dt,
+            "duration": float(run.t[-1]),
+            "steps": steps,
+            "wall_s": wall,
+            "steps_per_s": steps / wall,
+            "conserved": [asdict(row) for row in rows],
+            "q": run.q[-1].tolist(),
+            "v": run.v[-1].tolist(),
+            "run": self.out,
+            "picture": picture,
+        }
+        speed = f"{steps:,} steps of {run.integrator} in {wall:.3g} s ({steps / wall:,.0f} steps/s)"
+        wrote = f"wrote {self.out}" + (f" and {picture}" if picture else "")
+        lines = [line for line in (run.message, speed, wrote, note) if line]
+        return Report(data, [_drawn(run, rows), *lines], 130 if run.status == "interrupted" else 0)
+
+    def _start(self, model: Any) -> tuple[Any, Any]:
+        if self.random is None:
+            return coordinates(model, self.q0, "--q0"), velocities(model, self.v0, "--v0")
+        if self.q0 is not None or self.v0 is not None:
+            raise InputError("--random chooses the initial state; leave out --q0 and --v0.")
+        if self.random < 0:
+            raise InputError(f"--random must be a seed of at least 0, found {self.random}.")
+        rng = np.random.default_rng(self.random)
+        return model.random(rng), rng.normal(size=model.nv)
+
+    def _picture(self, run: Run) -> tuple[str | None, str]:
+        """Draw where asked, or beside the run where matplotlib is there."""
+        path = self.plot or self.out[: -len(".npz")] + ".png"
+        try:
+            run.plot(path)
+        except MissingExtraError as missing:
+            if self.plot:
+                raise
+            return None, f"no picture: {missing}"
+        return path, ""
+
+
+def _drawn(run: Run, rows: tuple[Conserved, ...]) -> Any:
+    made = table(
+        f"{run.model_name}: what was conserved over {run.t[-1]:g} s", "quantity", ">at start", ">largest drift", ">relative", ""
+    )
+    for row in rows:
+        unit = "" if row.unit == "1" else f" {row.unit}"
+        verdict = "conserved by the laws of mechanics" if row.should else f"need not be: {row.why}"
+        add_row(made, row.quantity, f"{row.start:.6g}{unit}", f"{row.drift:.2e}{unit}", f"{row.relative:.1e}", verdict)
+    return made
