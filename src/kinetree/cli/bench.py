@@ -12,10 +12,9 @@ import numpy as np
 
 from kinetree import functions
 from kinetree.cli.peers import Peer, PeerUnable, mujoco_peer, pinocchio_peer
-from kinetree.cli.report import Report, add_row, table
+from kinetree.cli.report import Report, add_row, heading, table
 from kinetree.cli.source import Source
 from kinetree.errors import InputError
-from kinetree.model import Model
 from kinetree.spatial.scalars import Array
 
 MOST_BATCH = 2**20
@@ -62,7 +61,14 @@ class Bench(Source):
                 notes.append(str(unable))
         rows.sort(key=lambda row: row["function"])
         data = {"model": model.name, "nv": model.nv, "batch": self.batch, "rows": rows, "notes": notes}
-        return Report(data, [_drawn(model, self.batch, rows), *(f"note: {note}" for note in notes)])
+        return Report(
+            data,
+            [
+                heading(f"{model.name}, nv = {model.nv}, one core"),
+                _drawn(self.batch, rows),
+                *(f"note: {note}" for note in notes),
+            ],
+        )
 
 
 def median(call: Callable[[], Any]) -> float:
@@ -83,7 +89,7 @@ def median(call: Callable[[], Any]) -> float:
 def _measure(peer: Peer, name: str, ours: Array, q: Array, v: Array, x: Array) -> dict[str, Any]:
     """Compare, then time."""
     checked = min(len(q), 64)
-    theirs = np.array([peer.single(name, q[k], v[k], x[k])() for k in range(checked)])
+    theirs = np.array([np.array(peer.single(name, q[k], v[k], x[k])()) for k in range(checked)])
     theirs = theirs[:, peer.order]
     scale = np.abs(ours[:checked]).max() or 1.0
     difference = float(np.abs(theirs - ours[:checked]).max() / scale)
@@ -105,9 +111,8 @@ def _row(name: str, who: str, single: float, batch: float | None, difference: fl
     }
 
 
-def _drawn(model: Model, batch: int, rows: list[dict[str, Any]]) -> Any:
+def _drawn(batch: int, rows: list[dict[str, Any]]) -> Any:
     made = table(
-        f"{model.name}, nv = {model.nv}, one core",
         "function",
         "library",
         ">one call [ns]",

@@ -9,7 +9,7 @@ import numpy as np
 import tyro
 
 from kinetree import functions
-from kinetree.cli.report import Report, add_row, number, plain, table
+from kinetree.cli.report import Report, add_row, heading, number, plain, table
 from kinetree.cli.source import Source, coordinates, velocities
 from kinetree.errors import InputError
 from kinetree.model import Model
@@ -76,18 +76,23 @@ class Evaluate(Source):
         if "body" in takes:
             given |= {"body": self.body or model.body_names[-1], "frame": self.frame or "world"}
         result = getattr(functions, self.quantity)(model, **given)
-        data = {"model": model.name, "quantity": self.quantity, **{k: plain(x) for k, x in given.items()}, "result": plain(result)}
-        return Report(data, [_drawn(model, self.quantity, result, given)])
+        data = {
+            "model": model.name,
+            "quantity": self.quantity,
+            **{k: plain(x) for k, x in given.items()},
+            "result": plain(result),
+        }
+        return Report(data, _drawn(model, self.quantity, result, given))
 
 
-def _drawn(model: Model, quantity: str, result: Any, given: dict[str, Any]) -> Any:
+def _drawn(model: Model, quantity: str, result: Any, given: dict[str, Any]) -> list[Any]:
     title = quantity.replace("_", " ") + f" of {model.name}"
     if quantity == "forward_kinematics":
         return _poses(model, title, *result)
     x = np.asarray(result)
     names = [name for name, _ in velocity_labels(model)]
     if x.ndim == 0:
-        return f"{title}: {x:.12g} J"
+        return [f"{title}: {x:.12g} J"]
     if quantity == "center_of_mass":
         return _matrix(f"{title} [m]", ["x", "y", "z"], [""], x[:, None])
     if quantity == "jacobian":
@@ -95,10 +100,10 @@ def _drawn(model: Model, quantity: str, result: Any, given: dict[str, Any]) -> A
         return _matrix(f"{title}: body {given['body']}, {given['frame']} axes", rows, names, x)
     if x.ndim == 1:
         units = [_unit(quantity, unit) for _, unit in velocity_labels(model)]
-        made = table(title, "joint", ">value", "unit")
+        made = table("joint", ">value", "unit")
         for name, value, unit in zip(names, x, units, strict=True):
             add_row(made, name, f"{value:.10g}", unit)
-        return made
+        return [heading(title), made]
     return _matrix(title, names, names, x)
 
 
@@ -108,19 +113,19 @@ def _unit(quantity: str, unit: str) -> str:
     return "N m" if unit.startswith("rad") else "N"
 
 
-def _matrix(title: str, rows: list[str], columns: list[str], x: Array) -> Any:
+def _matrix(title: str, rows: list[str], columns: list[str], x: Array) -> list[Any]:
     """Rows of numbers; where columns are many, by number as NumPy prints them."""
     if len(columns) > 10:
         with np.printoptions(precision=6, suppress=True, linewidth=118, threshold=10**6):
-            return f"{title}, rows and columns {', '.join(columns)}:\n{x}"
-    made = table(title, "", *(">" + name for name in columns))
+            return [f"{title}, columns {', '.join(columns)}:\n{x}"]
+    made = table("", *(">" + name for name in columns))
     for name, values in zip(rows, x, strict=True):
         add_row(made, name, *map(number, values))
-    return made
+    return [heading(title), made]
 
 
-def _poses(model: Model, title: str, rotations: Array, origins: Array) -> Any:
-    made = table(title, "body", ">x [m]", ">y [m]", ">z [m]", "rotation, row by row")
+def _poses(model: Model, title: str, rotations: Array, origins: Array) -> list[Any]:
+    made = table("body", ">x [m]", ">y [m]", ">z [m]", "rotation, row by row")
     for name, R, p in zip(model.body_names, rotations, origins, strict=True):
         add_row(made, name, *map(number, p), "  ".join(" ".join(f"{x:.4f}" for x in row) for row in R))
-    return made
+    return [heading(title), made]

@@ -57,5 +57,7 @@ def _message(said: str) -> str:
     """tyro's boxed text as one paragraph."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", said)
     lines = [line.strip(" │╭╰╮╯─|+-\t") for line in plain.splitlines()]
-    words = " ".join(line for line in lines if line and not re.fullmatch(r"(Parsing|Required|Unrecognized).*(error|options)", line))
+    words = " ".join(
+        line for line in lines if line and not re.fullmatch(r"(Parsing|Required|Unrecognized).*(error|options)", line)
+    )
     return re.sub(r"\s+", " ", words) or "the command line is not understood; see kinetree --help"

@@ -15,7 +15,7 @@ from kinetree.spatial.scalars import Array
 Call = Callable[[], Any]
 
 
-class PeerUnable(Exception):
+class PeerUnable(Exception):  # noqa: N818
     """This peer cannot take part; the message says why."""
 
 
@@ -71,7 +71,7 @@ def pinocchio_peer(model: Model, path: Path, base: str) -> Peer:
 
     def single(function: str, q: Array, v: Array, x: Array) -> Call:
         run, state = (pin.aba if function == "forward" else pin.rnea), theirs(q, v, x)
-        return lambda: run(peer, data, *state).copy()
+        return lambda: run(peer, data, *state)
 
     pool = pin.ModelPool(peer, 1)
 

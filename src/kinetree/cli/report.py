@@ -30,16 +30,23 @@ class Report:
 
         console = Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else 120)
         for part in self.parts:
-            console.print(part, markup=False) if isinstance(part, str) else console.print(part)
+            console.print(part, markup=False, soft_wrap=True) if isinstance(part, str) else console.print(part)
 
 
-def table(title: str, *columns: str) -> Any:
+def heading(title: str) -> Any:
+    """A line that stands above a table."""
+    from rich.text import Text
+
+    return Text(title, style="bold")
+
+
+def table(*columns: str) -> Any:
     """An empty table; a column named with a leading '>' is set flush right, as numbers are."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         made.add_column(Text(column.lstrip(">")), justify="right" if column.startswith(">") else "left", overflow="fold")
     return made

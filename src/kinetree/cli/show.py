@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, final
 
-from kinetree.cli.report import Report, add_row, number, table
+from kinetree.cli.report import Report, add_row, heading, number, table
 from kinetree.cli.source import Source
 from kinetree.model import GROUND, Model
 
@@ -46,16 +46,14 @@ class Show(Source):
             "bodies": bodies,
             "diagnostics": [asdict(note) for note in model.diagnostics],
         }
-        rows = table(model.name, ">", "body", "joint", "kind", ">q", ">v", ">mass [kg]")
+        rows = table(">", "body", "joint", "kind", ">q", ">v", ">mass [kg]")
         for branch, body in zip(branches(model), bodies, strict=True):
             i, name = body["index"], body["name"]
             q, v = model.q_slices[i], model.v_slices[i]
-            add_row(
-                rows, i, branch + name, body["joint"], body["kind"], _range(q), _range(v), number(body["mass"])
-            )
+            add_row(rows, i, branch + name, body["joint"], body["kind"], _range(q), _range(v), number(body["mass"]))
         sizes = f"{model.nbodies} bodies, nq = {model.nq}, nv = {model.nv}, mass {mass:.6g} kg, gravity {data['gravity']} m/s²"
         notes = [f"note: {note}" for note in model.diagnostics]
-        return Report(data, [rows, sizes, *notes])
+        return Report(data, [heading(model.name), rows, sizes, *notes])
 
 
 def branches(model: Model) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from kinetree.cli.report import Report, add_row, table
+from kinetree.cli.report import Report, add_row, heading, table
 from kinetree.cli.source import Source, coordinates, velocities
 from kinetree.errors import InputError, MissingExtraError
 from kinetree.simulation import Conserved, Run, SimulationStopped, conserved, simulate
@@ -50,7 +50,7 @@ class Simulate(Source):
         model = self.model()
         q0, v0 = self._start(model)
         control = None if self.tau is None else velocities(model, self.tau, "--tau")
-        simulate(model, q0, v0, self.dt, self.dt, control=control, integrator=self.integrator, progress=False)
+        simulate(model, q0, v0, 1e-9, 1e-9, control=control, integrator=self.integrator, progress=False)
         start = perf_counter()
         try:
             run = simulate(
@@ -90,8 +90,9 @@ class Simulate(Source):
         }
         speed = f"{steps:,} steps of {run.integrator} in {wall:.3g} s ({steps / wall:,.0f} steps/s)"
         wrote = f"wrote {self.out}" + (f" and {picture}" if picture else "")
+        title = f"{run.model_name}: what was conserved over {run.t[-1]:g} s"
         lines = [line for line in (run.message, speed, wrote, note) if line]
-        return Report(data, [_drawn(run, rows), *lines], 130 if run.status == "interrupted" else 0)
+        return Report(data, [heading(title), _drawn(rows), *lines], 130 if run.status == "interrupted" else 0)
 
     def _start(self, model: Any) -> tuple[Any, Any]:
         if self.random is None:
@@ -115,12 +116,10 @@ class Simulate(Source):
         return path, ""
 
 
-def _drawn(run: Run, rows: tuple[Conserved, ...]) -> Any:
-    made = table(
-        f"{run.model_name}: what was conserved over {run.t[-1]:g} s", "quantity", ">at start", ">largest drift", ">relative", ""
-    )
+def _drawn(rows: tuple[Conserved, ...]) -> Any:
+    made = table("quantity", ">at start", ">largest drift", ">relative", "should be conserved")
     for row in rows:
         unit = "" if row.unit == "1" else f" {row.unit}"
-        verdict = "conserved by the laws of mechanics" if row.should else f"need not be: {row.why}"
+        verdict = "yes" if row.should else f"no: {row.why}"
         add_row(made, row.quantity, f"{row.start:.6g}{unit}", f"{row.drift:.2e}{unit}", f"{row.relative:.1e}", verdict)
     return made

@@ -63,10 +63,12 @@ def load_run(path: str | os.PathLike[str], model: Model | None = None) -> Run:
     """
     path = Path(path)
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with open(path, "rb") as stream:
+            archive = np.load(stream, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise FileError(f"{path}: is a single array, not a run saved by kinetree")
-            found = {name: archive[name] for name in archive.files}
+            with archive:
+                found = {name: archive[name] for name in archive.files}
     except FileError:
         raise
     except OSError as failure:

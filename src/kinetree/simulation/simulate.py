@@ -16,7 +16,7 @@ from kinetree.simulation.integrators import INTEGRATORS, Step
 from kinetree.simulation.labels import coordinate_labels, velocity_labels
 from kinetree.simulation.progress import ProgressBar
 from kinetree.simulation.run import Run
-from kinetree.simulation.system import System, system_of
+from kinetree.simulation.system import system_of
 from kinetree.spatial.scalars import Array
 
 MEMORY_LIMIT = 4 * 2**30
@@ -26,7 +26,7 @@ WHOLE_STEP = 1e-9
 
 
 @final
-class SimulationStopped(SimulationError):
+class SimulationStopped(SimulationError):  # noqa: N818
     """The simulation could not go on; `run` holds everything up to the last good state."""
 
     def __init__(self, message: str, run: Run) -> None:
