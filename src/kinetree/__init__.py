@@ -41,6 +41,7 @@ from kinetree.model import (
     Weld,
 )
 from kinetree.model.examples import EXAMPLES, example
+from kinetree.simulation import Run, conserved, load_run, simulate
 
 __version__ = "0.1.0"
 
@@ -62,6 +63,7 @@ __all__ = [
     "Pose",
     "Prismatic",
     "Revolute",
+    "Run",
     "Screw",
     "SimulationError",
     "Spherical",
@@ -71,6 +73,7 @@ __all__ = [
     "bias_force",
     "center_of_mass",
     "compile",
+    "conserved",
     "difference",
     "example",
     "forward_dynamics",
@@ -82,7 +85,9 @@ __all__ = [
     "jacobian",
     "kinetic_energy",
     "load",
+    "load_run",
     "mass_matrix",
     "potential_energy",
     "reference",
+    "simulate",
 ]

@@ -5,7 +5,8 @@ import pinocchio
 import pytest
 from robots_table import PAGE, page
 
-from kinetree.io import load, save
+from kinetree.io import load
+from kinetree.model.saving import save
 
 DOZEN = [
     "a1_description/urdf/a1.urdf",

@@ -7,7 +7,7 @@ import pytest
 from samples import REPAIRS, ROBOT
 
 from kinetree.errors import FileError, InputError
-from kinetree.io import load, save
+from kinetree.io import load
 from kinetree.model import (
     Body,
     Cylindrical,
@@ -24,6 +24,7 @@ from kinetree.model import (
     Universal,
     Weld,
 )
+from kinetree.model.saving import save
 from kinetree.spatial.rotations import rotation_about
 
 

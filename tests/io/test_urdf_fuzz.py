@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from samples import ROBOT
 
 from kinetree.errors import KinetreeError
-from kinetree.io import load, save
+from kinetree.io import load
+from kinetree.model.saving import save
 
 SETTINGS = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 WORDS = [

@@ -1,6 +1,5 @@
-"""Model files: URDF read, kinetree's own JSON read and written."""
+"""Model files read: URDF, and kinetree's own JSON."""
 
-from kinetree.io.json import save
 from kinetree.io.load import load
 
-__all__ = ["load", "save"]
+__all__ = ["load"]

@@ -1,9 +1,7 @@
-"""kinetree's own model file: JSON, versioned, with every number as Python writes it, so that it comes back exactly."""
+"""kinetree's own model file, read and checked; `kinetree.model.saving` writes it."""
 
 import json
 import math
-import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -11,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from kinetree.errors import FileError, InputError, ModelError
+from kinetree.errors import ModelError
 from kinetree.io.report import Report, listed, shown
 from kinetree.model import (
     Body,
@@ -31,70 +29,14 @@ from kinetree.model import (
     Universal,
     Weld,
 )
+from kinetree.model.checks import LARGEST
+from kinetree.model.saving import FORMAT, VERSION
 
-FORMAT, VERSION = "kinetree-model", 1
-LARGEST = 1e60
-"""The largest number that is read, limits aside: products of three such do not overflow."""
 _JOINTS: dict[str, type[Joint]] = {
     joint.kind: joint for joint in (Revolute, Prismatic, Screw, Cylindrical, Universal, Spherical, Planar, Free, Weld)
 }
 Made = TypeVar("Made")
 _INFINITIES = {"inf": math.inf, "-inf": -math.inf}
-
-
-def save(model: Model, path: str | os.PathLike[str]) -> None:
-    """Write a model to a .json file that `load` reads back exactly. The file appears whole or not at all."""
-    path = Path(path)
-    if path.suffix.lower() != ".json":
-        raise InputError(f"{path}: the suffix is {path.suffix!r}; a model is saved as .json")
-    text = json.dumps(_document(model), indent=1, allow_nan=False, ensure_ascii=False)
-    try:
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=path.name, delete=False) as stream:
-            stream.write(text + "\n")
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written: {error.strerror or error}") from None
-    try:
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(stream.name, 0o666 & ~umask)
-        os.replace(stream.name, path)
-    except OSError as error:
-        os.unlink(stream.name)
-        raise FileError(f"{path}: cannot be written: {error.strerror or error}") from None
-
-
-def _document(model: Model) -> dict[str, Any]:
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "name": model.name,
-        "gravity": model.gravity.tolist(),
-        "bodies": [_body(body) for body in model.bodies],
-        "frames": {name: {"body": body, "pose": _pose(pose)} for name, (body, pose) in model.frames.items()},
-        "diagnostics": [{f.name: getattr(note, f.name) for f in fields(Diagnostic)} for note in model.diagnostics],
-    }
-
-
-def _body(body: Body) -> dict[str, Any]:
-    joint = {f.name: np.asarray(getattr(body.joint, f.name)).tolist() for f in fields(body.joint)}
-    inertia = {"mass": body.inertia.mass, "com": body.inertia.com.tolist(), "tensor": body.inertia.tensor.tolist()}
-    limits = {f.name: [_bound(x) for x in getattr(body.limits, f.name).tolist()] for f in fields(Limits)}
-    return {
-        "name": body.name,
-        "parent": body.parent,
-        "joint": {"name": body.joint_name, "kind": body.joint.kind, **joint},
-        "placement": _pose(body.placement),
-        "inertia": inertia,
-        "limits": limits,
-    }
-
-
-def _pose(pose: Pose) -> dict[str, Any]:
-    return {"rotation": pose.rotation.tolist(), "translation": pose.translation.tolist()}
-
-
-def _bound(x: float) -> float | str:
-    return x if math.isfinite(x) else "inf" if x > 0 else "-inf"
 
 
 def json_model(data: bytes, path: Path, name: str | None = None) -> Model:

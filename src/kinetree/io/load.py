@@ -1,5 +1,6 @@
 """`load`: a model from a file, by what the file is."""
 
+import difflib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Literal
 from kinetree.errors import FileError, InputError
 from kinetree.io.files import file_bytes
 from kinetree.io.json import json_model
-from kinetree.io.urdf import urdf_model
+from kinetree.io.robots import installed_robots
 from kinetree.model import Model
 
 _URDF, _JSON = (".urdf", ".xml"), (".json",)
@@ -30,7 +31,7 @@ def load(
 
     Parameters
     ----------
-    path : the file; nothing else is opened
+    path : the file, nothing else is opened; or the name of a robot of the package example-robot-data, such as "panda"
     base : "fixed" holds the root link to the ground, "free" gives it a free joint named "root_joint"
     name : the model's name, instead of the one in the file
     strict : make every diagnostic of the loader an error
@@ -53,8 +54,12 @@ def load(
         raise InputError(f"path and roots are strings or os.PathLike, found: {error}") from None
     if base not in ("fixed", "free"):
         raise InputError(f'base is {base!r}; allowed: "fixed" or "free"')
+    if len(path.parts) == 1 and not path.suffix and not path.exists():
+        path = _robot(str(path))
     suffix = path.suffix.lower()
     if suffix in _URDF:
+        from kinetree.io.urdf import urdf_model  # here, so that importing kinetree does not import lxml
+
         return urdf_model(file_bytes(path), path, base, name, strict, roots)
     if suffix in _JSON:
         if base == "free":
@@ -62,3 +67,15 @@ def load(
         return json_model(file_bytes(path), path, name)
     hint = "; expand it with xacro first" if suffix == ".xacro" else ""
     raise FileError(f"{path}: the suffix is {suffix!r}; allowed: {', '.join((*_URDF, *_JSON))}{hint}")
+
+
+def _robot(name: str) -> Path:
+    robots = installed_robots()
+    if name in robots:
+        return robots[name]
+    if robots:
+        near = difflib.get_close_matches(name, robots, n=5) or sorted(robots)[:5]
+        raise FileError(
+            f"no file {name!r}, and no installed robot of that name; {len(robots)} are installed, such as {', '.join(near)}"
+        )
+    raise FileError(f'no file {name!r}; robots go by name once installed: pip install "kinetree[robots]"')

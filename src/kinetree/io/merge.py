@@ -8,8 +8,8 @@ from kinetree.io.joints import UrdfJoint
 from kinetree.io.links import PSD_TOLERANCE, Link, Mass, listed_moments
 from kinetree.io.poses import IDENTITY
 from kinetree.io.report import Report, shown
-from kinetree.io.singular import joint_without_inertia
 from kinetree.model import Body, Free, Inertia, Pose
+from kinetree.model.singular import joint_without_inertia
 
 Frames = dict[str, tuple[str | None, Pose]]
 

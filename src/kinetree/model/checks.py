@@ -11,6 +11,8 @@ from kinetree.spatial.scalars import Array
 
 AXIS_TOLERANCE = 1e-9
 ROTATION_TOLERANCE = 1e-9
+LARGEST = 1e60
+IDENTITY = np.eye(3)
 
 
 def real_array(value: Any, shape: tuple[int, ...], what: str) -> Array:
@@ -23,6 +25,8 @@ def real_array(value: Any, shape: tuple[int, ...], what: str) -> Array:
         raise ModelError(f"{what} must be {_describe(shape)}, found shape {found.shape}.")
     if not np.isfinite(found).all():
         raise ModelError(f"{what} must be finite, found {found.tolist()}.")
+    if found.size and np.abs(found).max() > LARGEST:
+        raise ModelError(f"{what} must not exceed {LARGEST:g}, found {found.tolist()}: products of such numbers overflow.")
     found.setflags(write=False)
     return found
 
@@ -39,11 +43,14 @@ def unit_vector(value: Any, what: str) -> Array:
 def rotation_matrix(value: Any, what: str) -> Array:
     """An orthonormal, right-handed (3, 3) matrix."""
     R = real_array(value, (3, 3), what)
-    error = float(np.abs(R @ R.T - np.eye(3)).max())
-    if error > ROTATION_TOLERANCE or np.linalg.det(R) < 0.0:
+    if np.abs(R).max() > 2.0:
+        raise ModelError(f"{what} must be a rotation (R R* = 1, det R = 1), found {R.tolist()}.")
+    error = float(np.abs(R @ R.T - IDENTITY).max())
+    determinant = float(np.linalg.det(R))
+    if error > ROTATION_TOLERANCE or determinant < 0.0:
         raise ModelError(
             f"{what} must be a rotation (R R* = 1, det R = 1), found {R.tolist()}: "
-            f"R R* differs from 1 by {error:.3g}, det R = {np.linalg.det(R):.6g}."
+            f"R R* differs from 1 by {error:.3g}, det R = {determinant:.6g}."
         )
     return R
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,11 +14,10 @@ import numpy as np
 from kinetree.errors import ModelError
 from kinetree.model.bodies import Body, Pose
 from kinetree.model.checks import real_array
+from kinetree.model.saving import save
+from kinetree.model.singular import joint_without_inertia
 from kinetree.model.tree import GROUND, Tree
 from kinetree.spatial.scalars import Array
-from kinetree.spatial.sixvectors import Shift, congruence
-
-SINGULAR = 1e-13
 
 
 @final
@@ -68,10 +68,11 @@ class Model:
         object.__setattr__(self, "bodies", bodies)
         object.__setattr__(self, "gravity", real_array(self.gravity, (3,), "gravity"))
         object.__setattr__(self, "tree", Tree(_parents(bodies)))
-        notes = [*self.diagnostics, *(note for body in bodies for note in _triangle_note(body))]
+        _check_every_joint_moves_inertia(bodies)
+        loaded = any(note.file for note in self.diagnostics)
+        notes = [*self.diagnostics, *(note for body in bodies if not loaded for note in _triangle_note(body))]
         object.__setattr__(self, "diagnostics", tuple(dict.fromkeys(notes)))
         object.__setattr__(self, "frames", dict(self.frames))
-        _check_every_joint_moves_inertia(self)
 
     tree: Tree = field(init=False, repr=False)
 
@@ -141,6 +142,10 @@ class Model:
             return int(body)
         raise ModelError(f"a body is given by name or by index 0 to {self.nbodies - 1}, found {body!r}.")
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a .json file, whole or not at all; `kinetree.load` reads it back exactly."""
+        save(self, path)
+
     def neutral(self) -> Array:
         """Coordinates (nq,) at which every body frame is its joint frame: zeros, and [1, 0, 0, 0] for quaternions."""
         return np.concatenate([body.joint.neutral() for body in self.bodies])
@@ -185,27 +190,14 @@ def _parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
     return tuple(parents)
 
 
-def _check_every_joint_moves_inertia(model: Model) -> None:
-    """Refuse a joint whose composite inertia H R H* is singular: whatever its force, its acceleration is unbounded."""
-    own = [body.inertia for body in model.bodies]
-    if all(inertia.mass > 0.0 and inertia.tensor.any() for inertia in own):
-        return
-    q = model.random(0)
-    composite = [np.array(M) for M in model.inertias]
-    for i in reversed(range(model.nbodies)):
-        body = model.bodies[i]
-        H = body.joint.H(q[model.q_slices[i]])
-        moved = H @ composite[i] @ H.T
-        if H.size and np.linalg.eigvalsh(moved)[0] <= SINGULAR * max(float(np.abs(composite[i]).max()), 1e-300):
-            raise ModelError(
-                f"joint {body.joint_name!r} ({body.joint.kind}) moves body {body.name!r} and what it carries, but they "
-                f"have no inertia in some direction of the joint (mass {composite[i][3, 3]:.3g} kg), so the mass matrix "
-                "is singular. Give the body a mass and an inertia tensor, or weld it."
-            )
-        if model.parents[i] != GROUND:
-            R, p = body.joint.displacement(q[model.q_slices[i]])
-            phi = Shift(body.placement.rotation @ R, body.placement.rotation @ p + body.placement.translation)
-            composite[model.parents[i]] += congruence(phi, composite[i])
+def _check_every_joint_moves_inertia(bodies: tuple[Body, ...]) -> None:
+    body = joint_without_inertia(bodies)
+    if body is not None:
+        raise ModelError(
+            f"joint {body.joint_name!r} ({body.joint.kind}) moves body {body.name!r} and what it carries, but in some "
+            "direction they have no inertia of their own, so the mass matrix is singular. Give the body a mass and an inertia tensor, "
+            "or weld it."
+        )
 
 
 def _triangle_note(body: Body) -> list[Diagnostic]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinetree.model import Body
+from kinetree.model.bodies import Body
 from kinetree.spatial.sixvectors import Shift, congruence
 
 SINGULAR = 1e-12
