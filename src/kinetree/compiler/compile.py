@@ -48,7 +48,7 @@ def _compile(algorithm, model: Model, without: tuple[str, ...], options: dict[st
     if guarded:
         outputs.append(guard_value(model, inputs, outputs))
     doc = f"{algorithm.__name__} of {model.name}: ({', '.join(names)}). NaN in, NaN out, as NumPy ufuncs do."
-    return build(algorithm.__name__, doc, graph, list(inputs.values()), outputs)
+    return build(algorithm.__name__, doc, graph, list(inputs.values()), outputs, warn=not guarded)
 
 
 def guard_value(model: Model, inputs: Mapping[str, Array], outputs: list[Array]) -> Scalar:

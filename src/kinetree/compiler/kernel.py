@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.compiler.emit import body, live_nodes
 from kinetree.compiler.graph import Expr, Graph
-from kinetree.compiler.layout import loop, movers
+from kinetree.compiler.layout import loop, movers, quiet
 from kinetree.compiler.llvm import LANES, MachineCode, host_lanes, machine_code
 from kinetree.compiler.ufunc import make_ufunc, owner_of
 
@@ -73,6 +73,7 @@ def build(
     inputs: Sequence[np.ndarray],
     outputs: Sequence[np.ndarray | Expr | float],
     lanes: int | None = None,
+    warn: bool = True,
 ) -> np.ufunc:
     """The kernel of a trace: a NumPy generalized ufunc.
 
@@ -88,6 +89,8 @@ def build(
         Results; numbers among them are written as they are.
     lanes : int, optional
         States per vector: 2, 4 or 8. What the machine's registers hold if not given.
+    warn : bool
+        Whether NumPy may warn of overflow and invalid values, as it does of its own ufuncs.
 
     Raises
     ------
@@ -102,7 +105,7 @@ def build(
     started = time.perf_counter()
     lanes = host_lanes() if lanes is None else lanes
     signature, nodes, text = _translate(graph, inputs, outputs, lanes)
-    code = machine_code(text)
+    code = machine_code(text if warn else quiet(text))
     counts = _count(nodes, outputs, lanes, started - graph.started, time.perf_counter() - started)
     return make_ufunc(name, doc, code.address, signature.inputs, signature.outputs, _Kernel(code, signature, counts))
 

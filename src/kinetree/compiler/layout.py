@@ -20,9 +20,29 @@ from collections.abc import Sequence
 
 from kinetree.compiler.text import vector
 
-__all__ = ["WORKSPACE_ON_STACK", "loop", "movers"]
+__all__ = ["WORKSPACE_ON_STACK", "loop", "movers", "quiet"]
 
 WORKSPACE_ON_STACK = 256 * 1024  # bytes; beyond it the workspace comes from malloc, once per call of the inner loop
+
+
+# Every bit that is a floating-point exception on x86, ARM or Windows, whichever bit means which.
+_ALL_EXCEPTIONS = 31
+
+
+def quiet(text: str) -> str:
+    """The module with a ``@loop`` that leaves no floating-point flags behind, so that NumPy has nothing to warn of."""
+    arguments = "ptr %args, ptr %dims, ptr %steps, ptr %data"
+    return (
+        text.replace("define void @loop(", "define internal void @computing_loop(")
+        + f"""
+declare i32 @feclearexcept(i32)
+define void @loop({arguments}) #0 {{
+  call void @computing_loop({arguments})
+  %cleared = call i32 @feclearexcept(i32 {_ALL_EXCEPTIONS})
+  ret void
+}}
+"""
+    )
 
 
 def loop(inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]], lanes: int) -> str:

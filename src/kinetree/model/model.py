@@ -194,9 +194,9 @@ def _check_every_joint_moves_inertia(bodies: tuple[Body, ...]) -> None:
     body = joint_without_inertia(bodies)
     if body is not None:
         raise ModelError(
-            f"joint {body.joint_name!r} ({body.joint.kind}) moves body {body.name!r} and what it carries, but in some "
-            "direction they have no inertia of their own, so the mass matrix is singular. Give the body a mass and an inertia tensor, "
-            "or weld it."
+            f"joint {body.joint_name!r} ({body.joint.kind}) moves body {body.name!r} and what it carries, but in some direction"
+            " they have no inertia of their own, so the mass matrix is singular."
+            " Give the body a mass and an inertia tensor, or weld it."
         )
 
 
