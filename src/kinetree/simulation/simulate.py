@@ -160,7 +160,8 @@ def _initial_state(model: Model, q0: ArrayLike | None, v0: ArrayLike | None) -> 
         raise InputError(f"{model.name!r} cannot be simulated: every joint is a weld, nothing can move.")
     q0 = model.neutral() if q0 is None else q0
     v0 = np.zeros(model.nv) if v0 is None else v0
-    functions.kinetic_energy(model, q0, v0)
+    with np.errstate(all="ignore"):
+        functions.kinetic_energy(model, q0, v0)
     q, v = np.array(q0, dtype=float), np.array(v0, dtype=float)
     if q.ndim != 1 or v.ndim != 1:
         raise InputError(f"q0 and v0 must be one state, shapes ({model.nq},) and ({model.nv},), found {q.shape}, {v.shape}.")

@@ -1,0 +1,111 @@
+"""The command line: what it prints, its JSON, its exit codes, one message per mistake."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from kinetree import functions
+from kinetree.cli import main
+from kinetree.model.examples import EXAMPLES, example
+from kinetree.simulation import load_run
+
+
+def answer(capsys, *words):
+    code = main([*words, "--json"])
+    said = capsys.readouterr()
+    assert code == 0, said.err
+    return json.loads(said.out)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_show_every_example(capsys, name):
+    data = answer(capsys, "show", name)
+    assert data["name"] == name and len(data["bodies"]) == data["nbodies"]
+    assert main(["show", name]) == 0
+    said = capsys.readouterr().out
+    assert all(body["name"] in said for body in data["bodies"]) and f"nv = {data['nv']}" in said
+
+
+def test_eval_is_the_public_function(capsys):
+    words = ("eval", "double-pendulum", "forward_dynamics", "--q", "0.5", "-0.2", "--v", "-1e-3", "2", "--tau", "0", "-.5")
+    data = answer(capsys, *words)
+    ours = functions.forward_dynamics(example("double-pendulum"), [0.5, -0.2], [-1e-3, 2.0], [0.0, -0.5])
+    assert np.array_equal(data["result"], ours)
+    assert main(list(words)) == 0
+    assert "rad/s²" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("quantity", ["mass_matrix", "kinetic_energy", "forward_kinematics", "center_of_mass", "jacobian"])
+def test_eval_prints_every_shape(capsys, quantity):
+    assert main(["eval", "planar-2r", quantity]) == 0
+    assert quantity.replace("_", " ") in capsys.readouterr().out
+
+
+def test_simulate_writes_run_and_picture(capsys, tmp_path):
+    out = tmp_path / "a.npz"
+    words = ["simulate", "satellite", "--random", "1", "--duration", "0.1", "--out", str(out)]
+    data = answer(capsys, *words)
+    assert data["steps"] == 100 and all(row["relative"] < 1e-12 for row in data["conserved"])
+    assert load_run(out, example("satellite")).t[-1] == 0.1 and (tmp_path / "a.png").exists()
+    assert main(words) == 0
+    assert "angular momentum" in capsys.readouterr().out
+
+
+def test_simulate_without_matplotlib(capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    words = ["simulate", "planar-2r", "--duration", "0.01", "--out", str(tmp_path / "a.npz")]
+    assert main(words) == 0
+    assert "no picture: a picture needs matplotlib" in capsys.readouterr().out
+    assert main([*words, "--plot", str(tmp_path / "a.png")]) == 2
+    assert capsys.readouterr().err.startswith("kinetree: a picture needs matplotlib")
+
+
+def test_bench_without_a_urdf(capsys):
+    data = answer(capsys, "bench", "planar-2r", "--batch", "16")
+    assert {row["library"] for row in data["rows"]} == {"kinetree"} and len(data["notes"]) == 2
+
+
+@pytest.mark.parametrize("command", ["show", "eval", "simulate", "bench"])
+def test_help_has_an_example(capsys, command):
+    assert main([command, "--help"]) == 0
+    assert f"Example: kinetree {command}" in capsys.readouterr().out
+
+
+MISTAKES = [
+    (["show", "nothing"], "kinetree: no file or example named 'nothing'. Examples: "),
+    (["show", "nothing.urdf"], "kinetree: nothing.urdf: "),
+    (["show", "satellite", "--base", "free"], "kinetree: --base free is for URDF files; the example 'satellite' has"),
+    (["dance"], "kinetree: Unrecognized options: dance"),
+    (["show", "satellite", "--loud"], "kinetree: Unrecognized options: --loud"),
+    (["eval", "planar-2r"], "kinetree: Missing from kinetree eval: QUANTITY"),
+    (["eval", "planar-2r", "colour"], "kinetree: Invalid choice"),
+    (["eval", "planar-2r", "mass_matrix", "--v", "1", "2"], "kinetree: mass_matrix takes --q; --v has no effect"),
+    (["eval", "planar-2r", "mass_matrix", "--q", "1"], "kinetree: --q takes nq = 2 numbers, found 1. One per joint"),
+    (["eval", "planar-2r", "mass_matrix", "--q", "1", "nan"], "kinetree: mass_matrix of 'planar-2r': q must be finite"),
+    (["eval", "planar-2r", "jacobian", "--body", "tail"], "kinetree: no body named 'tail'"),
+    (["simulate", "planar-2r", "--dt", "0"], "kinetree: dt must be positive and finite, found 0 s."),
+    (["simulate", "planar-2r", "--out", "a.txt"], "kinetree: --out: a.txt: a run is saved as .npz"),
+    (["simulate", "planar-2r", "--out", "no/a.npz", "--duration", "0.01"], "kinetree: no/a.npz: cannot be written: No such"),
+    (["simulate", "planar-2r", "--random", "1", "--q0", "1", "2"], "kinetree: --random chooses the initial state"),
+    (["bench", "planar-2r", "--batch", "0"], "kinetree: --batch must be 1 to 1048576, found 0."),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), MISTAKES)
+def test_mistakes_have_one_message_and_exit_code_2(capsys, monkeypatch, tmp_path, words, message):
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.startswith(message) and said.err.count("\n") == 1, said.err
+
+
+def test_interrupt_is_130(capsys, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kinetree.cli.parse.parse", interrupted)
+    assert main(["show", "satellite"]) == 130
