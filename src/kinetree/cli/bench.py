@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from time import perf_counter
 from typing import Any, final
 
@@ -55,7 +54,7 @@ class Bench(Source):
             rows.append(_row(name, "kinetree", single, batch, None, compile_s=compiled, checked_ns=checked * 1e9))
         for make in (pinocchio_peer, mujoco_peer):
             try:
-                peer = make(model, Path(self.file), self.base)
+                peer = make(model, self.path, self.base)
                 rows += [_measure(peer, name, ours[name], q, v, tau) for name in ours]
             except PeerUnable as unable:
                 notes.append(str(unable))

@@ -12,6 +12,7 @@ import tyro
 
 from kinetree.errors import InputError
 from kinetree.io import load
+from kinetree.io.robots import installed_robots
 from kinetree.model import Model
 from kinetree.model.examples import EXAMPLES, example
 from kinetree.spatial.scalars import Array
@@ -22,13 +23,18 @@ class Source:
     """Which model a command works on, and how it answers."""
 
     file: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="FILE")]
-    """A .urdf, a kinetree .json, or the name of an example."""
+    """A .urdf, a kinetree .json, or the name of an example or of an installed robot."""
     base: Literal["fixed", "free"] = "fixed"
     """Hold the root link of a URDF to the ground, or give it a free joint."""
     strict: bool = False
     """Make every repair of the file an error."""
     json: bool = False
     """Print JSON on stdout and nothing else."""
+
+    @property
+    def path(self) -> Path:
+        """The file, whether given by its path or by a robot's name."""
+        return installed_robots().get(self.file, Path(self.file))
 
     def model(self) -> Model:
         """The model named on the command line."""
@@ -37,8 +43,11 @@ class Source:
             if self.base == "free":
                 raise InputError(f"--base free is for URDF files; the example {self.file!r} has the base it has.")
             return example(self.file)
-        if not path.suffix and not path.exists():
-            raise InputError(f"no file or example named {self.file!r}. Examples: {', '.join(EXAMPLES)}.")
+        if not path.suffix and not path.exists() and self.file not in installed_robots():
+            raise InputError(
+                f"no file, example or installed robot named {self.file!r}. Examples: {', '.join(EXAMPLES)}. "
+                f"{len(installed_robots())} robots are installed; pip install 'kinetree[robots]' brings some seventy, such as panda."
+            )
         return load(path, base=self.base, strict=self.strict)
 
 
