@@ -76,7 +76,7 @@ def test_help_has_an_example(capsys, command):
 
 
 MISTAKES = [
-    (["show", "nothing"], "kinetree: no file or example named 'nothing'. Examples: "),
+    (["show", "nothing"], "kinetree: no file, example or installed robot named 'nothing'. Examples: "),
     (["show", "nothing.urdf"], "kinetree: nothing.urdf: "),
     (["show", "satellite", "--base", "free"], "kinetree: --base free is for URDF files; the example 'satellite' has"),
     (["dance"], "kinetree: Unrecognized options: dance"),
