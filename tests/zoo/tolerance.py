@@ -21,4 +21,6 @@ def assert_close(found, wanted, relative, scale=0.0):
     assert found.shape == wanted.shape
     size = max(float(np.abs(wanted).max(initial=0.0)), scale)
     error = float(np.abs(found - wanted).max(initial=0.0))
-    assert error <= relative * size, f"error {error:.3g} of {size:.3g} is {error / size if size else np.inf:.3g} > {relative:.3g}"
+    assert error <= relative * size, (
+        f"error {error:.3g} of {size:.3g} is {error / size if size else np.inf:.3g} > {relative:.3g}"
+    )
