@@ -1,7 +1,7 @@
 """The body of a kernel: the live part of a graph as straight-line vector code, one state per lane.
 
 ``void @body(ptr in, ptr out)`` reads inputs and writes results laid out ``[slot][lane]``. Nodes are emitted in the
-order they were traced, each once; a result is stored as soon as it is known. Sines and cosines wait for each other: all
+order of `live_nodes`, each once; a result is stored as soon as it is known. Sines and cosines wait for each other: all
 those that depend on equally many sines and cosines before them are computed together, and share one check for far
 arguments.
 """
@@ -14,9 +14,11 @@ from kinetree.compiler.trigonometry import SLOW_PATH, sine_cosine_group
 
 __all__ = ["body", "live_nodes"]
 
-# Lines per basic block. LLVM's instruction selection works block by block, in more than linear time where there are many
-# stores: 17,000 results took 24 s in one block. Fewer than some hundred lines would cost fused multiply-adds.
-_BLOCK = 1000
+# Every so many lines LLVM is told that memory may have changed, which costs no instruction: its schedulers compare every
+# store with every other up to such a point, and 17,000 results took 24 s without, 1.7 s with it. Basic blocks would not
+# do, they are merged again.
+_STRETCH = 300
+_MEMORY_MAY_CHANGE = '  call void asm sideeffect "", "~{memory}"()'
 
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 
@@ -71,11 +73,7 @@ class _Body:
         self.lines: list[str] = []
         self.allocations: list[str] = []
         self.block = "entry"
-        self.block_number = 0
-        self.block_start = 0
-        self.near: dict[int, str] = {}  # names of values in the present block
-        self.made: dict[int, tuple[int, int]] = {}  # where each value is made: line, block
-        self.last_use: dict[int, int] = {}  # the last block that loads a value
+        self.stretch_start = 0
         self.outputs = outputs
         self.slots: dict[int, list[int]] = {}
         for slot, value in enumerate(outputs):
@@ -91,7 +89,7 @@ class _Body:
         for slot, value in enumerate(self.outputs):
             if not isinstance(value, Expr):
                 self._store(slot, splat(float(value), self.lanes))
-                self._limit_block()
+                self._limit_stretch()
         started = 0
         for node in self.nodes:
             if node.index in self.done:
@@ -102,9 +100,9 @@ class _Body:
                     started += 1
             else:
                 self._emit(node)
-                self._limit_block()
+                self._limit_stretch()
         declarations = "\n".join(sorted(self.declared))
-        lines = "\n".join([*self.allocations, *self._with_far_values()])
+        lines = "\n".join([*self.allocations, *self.lines])
         slow_path = SLOW_PATH if generations else ""
         return (
             f"{declarations}\n{slow_path}\n"
@@ -112,68 +110,13 @@ class _Body:
             f"entry:\n{lines}\n  ret void\n}}\n"
         )
 
-    def _limit_block(self) -> None:
-        if len(self.lines) - self.block_start >= _BLOCK:
-            label = f"part{len(self.lines)}"
-            self.lines += [f"  br label %{label}", f"{label}:"]
-            self._begin_block(label)
-
-    def _begin_block(self, label: str) -> None:
-        self.block = label
-        self.block_number += 1
-        self.block_start = len(self.lines)
-        self.near = {}
+    def _limit_stretch(self) -> None:
+        if len(self.lines) - self.stretch_start >= _STRETCH:
+            self.lines.append(_MEMORY_MAY_CHANGE)
+            self.stretch_start = len(self.lines)
 
     def _operand(self, node: Expr) -> str:
-        """Name of a node's value in the present block, loaded if an earlier block made it."""
-        if node.op == "const":
-            return splat(node.value, self.lanes)
-        i = node.index
-        name = self.near.get(i)
-        if name is None:
-            name = self.near[i] = f"%v{i}.{self.block_number}"
-            self.last_use[i] = self.block_number
-            self.lines.append(f"  {name} = load {self.type}, ptr %s{i}, align {8 * self.lanes}")
-        return name
-
-    def _defined(self, i: int) -> None:
-        """A node's value is known, at the present end of the lines."""
-        self.done.add(i)
-        self.near[i] = f"%v{i}"
-        self.made[i] = (len(self.lines), self.block_number)
-        for slot in self.slots.get(i, ()):
-            self._store(slot, f"%v{i}")
-
-    def _with_far_values(self) -> list[str]:
-        """The lines, with values that later blocks use kept in memory; a place is free again after the last block."""
-        T, align = self.type, 8 * self.lanes
-        places: dict[int, int] = {}
-        free: list[int] = []
-        ending: dict[int, list[int]] = {}
-        passed, count = 0, 0
-        head, lines, start = [], [], 0
-        for i, (at, block) in self.made.items():
-            last = self.last_use.get(i)
-            if last is None:
-                continue
-            while passed < block:
-                free += ending.pop(passed, ())
-                passed += 1
-            if i in self.input_slots:
-                head.append(f"  %s{i} = getelementptr {T}, ptr %in, i64 {self.input_slots[i]}")
-                continue
-            if free:
-                places[i] = free.pop()
-            else:
-                places[i], count = count, count + 1
-            ending.setdefault(last, []).append(places[i])
-            head.append(f"  %s{i} = getelementptr {T}, ptr %far, i64 {places[i]}")
-            lines += self.lines[start:at]
-            lines.append(f"  store {T} %v{i}, ptr %s{i}, align {align}")
-            start = at
-        if count:
-            head.insert(0, f"  %far = alloca [{count} x {T}], align 64")
-        return [*head, *lines, *self.lines[start:]]
+        return splat(node.value, self.lanes) if node.op == "const" else f"%v{node.index}"
 
     def _store(self, slot: int, value: str) -> None:
         self.lines.append(f"  %o{slot} = getelementptr {self.type}, ptr %out, i64 {slot}")
@@ -185,6 +128,7 @@ class _Body:
         return f"call {self.type} {name}({self.type} {operand})"
 
     def _emit(self, node: Expr) -> None:
+        self.done.add(node.index)
         op, T, i, lines = node.op, self.type, node.index, self.lines
         if op in _BINARY:
             a, b = map(self._operand, node.args)
@@ -212,17 +156,19 @@ class _Body:
             lines.append(f"  %v{i} = select <{self.lanes} x i1> %w{i}, {T} {a}, {T} {b}")
         else:
             raise ValueError(f"no code for {node!r}")
-        self._defined(i)
+        for slot in self.slots.get(i, ()):
+            self._store(slot, f"%v{i}")
 
     def _trigonometry(self, generation: int, members: Sequence[Expr]) -> None:
         """Sines and cosines of one generation, after everything their arguments need."""
         arguments = list({x.args[0].index: x.args[0] for x in members}.values())
         for node in _needed(arguments, self.done):
             self._emit(node)
-            self._limit_block()
+            self._limit_stretch()
         prefix = f"g{generation}"
-        operands = [self._operand(x) for x in arguments]
-        lines, allocations, label = sine_cosine_group(prefix, operands, self.lanes, self.block)
+        lines, allocations, self.block = sine_cosine_group(
+            prefix, [self._operand(x) for x in arguments], self.lanes, self.block
+        )
         self.allocations += allocations
         place = {x.index: k for k, x in enumerate(arguments)}
         # A name cannot be given twice in LLVM's text, so the group's names are replaced by the nodes' own.
@@ -231,9 +177,11 @@ class _Body:
             left, right = lines[k].strip().split(" = ", 1)
             lines[k] = f"  {names.get(left, left)} = {right}"
         self.lines += lines
-        self._begin_block(label)
+        self.stretch_start = len(self.lines)
         for node in members:
-            self._defined(node.index)
+            self.done.add(node.index)
+            for slot in self.slots.get(node.index, ()):
+                self._store(slot, f"%v{node.index}")
 
 
 def _used_once(nodes: Sequence[Expr], slots: dict[int, list[int]]) -> set[int]:

@@ -46,13 +46,14 @@ class Graph:
         `time.perf_counter()` when the graph was made.
     """
 
-    __slots__ = ("_table", "inputs", "nodes", "started")
+    __slots__ = ("_constants", "_table", "inputs", "nodes", "started")
 
     def __init__(self):
         self.nodes: list[Expr] = []
         self.inputs: list[Expr] = []
         self.started = time.perf_counter()
         self._table: dict[tuple, Expr] = {}
+        self._constants: dict[float | str, Expr] = {}
 
     def input(self, shape: int | tuple[int, ...] = ()) -> np.ndarray:
         """An object array of fresh inputs (...shape)."""
@@ -65,10 +66,10 @@ class Graph:
 
     def constant(self, value: float) -> "Expr":
         """The node that holds a float, for use as an operand."""
-        key = ("const", value, math.copysign(1.0, value)) if value == value else ("const", "nan")
-        node = self._table.get(key)
+        key = value if value else str(value)  # tells -0.0 from 0.0
+        node = self._constants.get(key)
         if node is None:
-            node = self._table[key] = Expr(self, "const", (), value)
+            node = self._constants[key] = Expr(self, "const", (), value)
         return node
 
     def _node(self, op: str, *args: "Expr") -> "Expr":
@@ -312,8 +313,16 @@ def _scale(x, c):
         if _SMALLEST_NORMAL <= abs(product) < math.inf:
             return x.args[1] * product
     if c < 0.0:
-        return -x.graph._node("mul", x.graph.constant(-c), x)
-    return x.graph._node("mul", x.graph.constant(c), x)
+        return -_scale(x, -c)
+    if c == 1.0:
+        return x
+    graph = x.graph
+    constant = graph.constant(c)
+    key = ("mul", constant.index, x.index)
+    node = graph._table.get(key)
+    if node is None:
+        node = graph._table[key] = Expr(graph, "mul", (constant, x))
+    return node
 
 
 def _multiply(a, b):
