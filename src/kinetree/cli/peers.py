@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +36,7 @@ def pinocchio_peer(model: Model, path: Path, base: str) -> Peer:
     """Pinocchio: aba and rnea, and their batches on one thread."""
     _urdf_only("Pinocchio", path)
     try:
-        import pinocchio as pin
+        pin: Any = importlib.import_module("pinocchio")
     except ImportError:
         raise PeerUnable("Pinocchio is not installed: pip install pin") from None
     try:
@@ -88,7 +89,7 @@ def mujoco_peer(model: Model, path: Path, base: str) -> Peer:
     """MuJoCo: mj_forward and mj_inverse, without geometry, limits, damping or friction."""
     _urdf_only("MuJoCo", path)
     try:
-        import mujoco
+        mujoco: Any = importlib.import_module("mujoco")
     except ImportError:
         raise PeerUnable("MuJoCo is not installed: pip install mujoco") from None
     if base == "free":
@@ -128,7 +129,7 @@ def mujoco_peer(model: Model, path: Path, base: str) -> Peer:
 
 
 def _without_geometry(path: Path) -> str:
-    from lxml import etree
+    from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
     robot = etree.parse(str(path), parser).getroot()

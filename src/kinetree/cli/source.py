@@ -46,7 +46,7 @@ class Source:
         if not path.suffix and not path.exists() and self.file not in installed_robots():
             raise InputError(
                 f"no file, example or installed robot named {self.file!r}. Examples: {', '.join(EXAMPLES)}. "
-                f"{len(installed_robots())} robots are installed; pip install 'kinetree[robots]' brings some seventy, such as panda."
+                f"{len(installed_robots())} robots are installed; pip install 'kinetree[robots]' brings some seventy."
             )
         return load(path, base=self.base, strict=self.strict)
 

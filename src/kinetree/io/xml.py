@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from lxml import etree
+from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from kinetree.io.report import Report, shown
 

@@ -76,8 +76,8 @@ def _momenta(model: Model, run: Run, why: str) -> list[Conserved]:
 
 
 def _vector(quantity: str, unit: str, x: Array, scale: float, why: str) -> Conserved:
-    drift = np.linalg.norm(x - x[0], axis=1).max()
-    return _row(quantity, unit, np.linalg.norm(x[0]), drift, scale, why)
+    drift = float(np.linalg.norm(x - x[0], axis=1).max())
+    return _row(quantity, unit, float(np.linalg.norm(x[0])), drift, scale, why)
 
 
 def _quaternions(model: Model, run: Run) -> list[Conserved]:

@@ -48,7 +48,11 @@ def _curves(panel: Any, t: Array, x: Array, labels: tuple[Label, ...], what: str
     from matplotlib import colormaps
 
     named = len(labels) <= MOST_NAMED
-    colors = (*colormaps["tab10"].colors, "black", "gold") if named else colormaps["viridis"](np.linspace(0, 0.95, len(labels)))
+    colors = (
+        (*colormaps["tab10"](np.arange(10)), "black", "gold")
+        if named
+        else colormaps["viridis"](np.linspace(0, 0.95, len(labels)))
+    )
     for k, (name, _) in enumerate(labels):
         panel.plot(t, x[:, k], color=colors[k], linewidth=1.2 if named else 0.8, label=_plain(name))
     units = dict.fromkeys(unit for _, unit in labels if unit != "1")
