@@ -19,12 +19,12 @@ from pathlib import Path
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-import mujoco
-import numpy as np
-import pinocchio as pin
-from lxml import etree
+import mujoco  # noqa: E402
+import numpy as np  # noqa: E402
+import pinocchio as pin  # noqa: E402
+from lxml import etree  # noqa: E402
 
-import kinetree as kt
+import kinetree as kt  # noqa: E402
 
 AGREEMENT = 1e-9
 REPEATS = 15

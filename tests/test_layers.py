@@ -64,7 +64,8 @@ def test_layers_are_in_order():
 
 
 def test_the_parser_sees_every_form_of_import():
-    text = "import kinetree.io.urdf\nfrom kinetree import cli\nfrom ..compiler import graph\ndef f():\n    from kinetree.model import Body"
+    forms = "import kinetree.io.urdf", "from kinetree import cli", "from ..compiler import graph"
+    text = "\n".join((*forms, "def f():\n    from kinetree.model import Body"))
     assert imported_layers(text, Path("spatial/x.py")) == {"io", "cli", "compiler", "model"}
 
 
