@@ -26,22 +26,22 @@ def evaluate(algorithm: Callable[..., Any], model: Model, *arrays: Any, **option
     except (KeyError, AttributeError):
         kernel = _guarded_kernel(algorithm, model, len(arrays), options)
     try:
-        *results, guard = kernel(*arrays)
+        results = kernel(*arrays)
     except (TypeError, ValueError) as failure:
         _explain(algorithm, model, arrays)
         raise InputError(f"{algorithm.__name__} of {model.name!r}: {failure}") from None
-    if not (guard <= _GUARD_LIMIT if isinstance(guard, float) else (guard <= _GUARD_LIMIT).all()):
+    good = results[-1] <= _GUARD_LIMIT
+    if not (good if good.ndim == 0 else good.all()):
         _explain(algorithm, model, arrays)
-        for result in results:
+        for result in results[:-1]:
             _refuse_result(algorithm, model, result)
-    return results[0] if len(results) == 1 else tuple(results)
+    return results[0] if len(results) == 2 else results[:-1]
 
 
 def evaluate_reference(algorithm: Callable[..., Any], model: Model, *arrays: Any, **options: Any) -> Any:
     """The same by the NumPy reference, nothing compiled; complex arrays are welcome."""
     _check_model(model)
-    names = array_arguments(algorithm)
-    given = {name: _array(algorithm, model, name, x, complex) for name, x in zip(names, arrays, strict=False)}
+    given = _explain(algorithm, model, arrays, complex)
     return interpret(algorithm, model, given, options)
 
 
@@ -63,10 +63,9 @@ def _check_model(model: Any) -> None:
 def _reference_kernel(algorithm: Callable[..., Any], model: Model, options: Mapping[str, Any]) -> Callable[..., Any]:
     """A model that cannot move has arguments of size 0, which a ufunc's signature cannot say."""
 
-    def run(*arrays: Any) -> list[Any]:
-        _explain(algorithm, model, arrays)
+    def run(*arrays: Any) -> tuple[Any, ...]:
         result = evaluate_reference(algorithm, model, *arrays, **options)
-        return [*(result if isinstance(result, tuple) else (result,)), 0.0]
+        return (*(result if isinstance(result, tuple) else (result,)), np.float64(0.0))
 
     return run
 
@@ -82,18 +81,20 @@ def _refuse_result(algorithm: Callable[..., Any], model: Model, result: Array) -
     )
 
 
-def _explain(algorithm: Callable[..., Any], model: Model, arrays: tuple[Any, ...]) -> None:
-    """Raise the message of the first argument that is wrong, if one is."""
-    shapes = []
+def _explain(algorithm: Callable[..., Any], model: Model, arrays: tuple[Any, ...], dtype: type = float) -> dict[str, Array]:
+    """The arguments as arrays, by name; or the message of the first that is wrong."""
+    given, shapes = {}, []
     for name, x in zip(array_arguments(algorithm), arrays, strict=False):
-        found = _array(algorithm, model, name, x, float)
+        found = given[name] = _array(algorithm, model, name, x, dtype)
         _check_values(algorithm, model, name, found)
         shapes.append((name, found.shape[: found.ndim - len(shape_of(model, name))]))
     try:
         np.broadcast_shapes(*(shape for _, shape in shapes))
     except ValueError:
         listing = ", ".join(f"{name}: {shape}" for name, shape in shapes)
-        raise InputError(f"{algorithm.__name__}: the batch axes do not broadcast together: {listing}.") from None
+        call = f"{algorithm.__name__} of {model.name!r}"
+        raise InputError(f"{call}: the batch axes do not broadcast together: {listing}.") from None
+    return given
 
 
 def _array(algorithm: Callable[..., Any], model: Model, name: str, x: Any, dtype: type) -> Array:
@@ -103,6 +104,8 @@ def _array(algorithm: Callable[..., Any], model: Model, name: str, x: Any, dtype
         found = np.asarray(x)
     except (TypeError, ValueError):
         raise InputError(f"{call} must be an array of numbers, found {x!s:.80}.") from None
+    if x is None:
+        raise InputError(f"{call} must be an array of numbers, found None.")
     if found.dtype.kind not in ("biuf" if dtype is float else "biufc"):
         raise InputError(
             f"{call} must hold real numbers (float or int), found dtype {found.dtype}. Convert it with np.asarray(x, float)."
@@ -134,8 +137,9 @@ def _check_values(algorithm: Callable[..., Any], model: Model, name: str, x: Arr
     for body, part in zip(model.bodies, model.q_slices, strict=True):
         if body.joint.quaternion is not None:
             u = x[..., part][..., body.joint.quaternion]
-            length = np.sqrt((u * u).sum(-1))
-            off = np.abs(length * length - 1.0) > 2.0 * QUATERNION_TOLERANCE
+            with np.errstate(over="ignore"):
+                length = np.linalg.norm(np.real(u), axis=-1)
+            off = np.abs(length - 1.0) > QUATERNION_TOLERANCE
             if off.any():
                 found = float(np.atleast_1d(length)[np.atleast_1d(off)][0])
                 raise InputError(
