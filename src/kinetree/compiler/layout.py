@@ -25,6 +25,29 @@ __all__ = ["WORKSPACE_ON_STACK", "loop", "movers", "quiet"]
 WORKSPACE_ON_STACK = 256 * 1024  # bytes; beyond it the workspace comes from malloc, once per call of the inner loop
 
 
+# Asks for the next group's part of an array while this group computes, where the states lie end to end: without it a batch
+# of G1 states that does not fit in the cache waits 60 ns per state for memory.
+_AHEAD = """
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
+
+define internal void @ahead(ptr %next, i64 %after, i64 %bytes, i64 %core) noinline #0 {
+entry:
+  %dense = icmp eq i64 %core, 8
+  %together = icmp eq i64 %after, %bytes
+  %useful = and i1 %dense, %together
+  br i1 %useful, label %line, label %exit
+line:
+  %at = phi i64 [0, %entry], [%at.next, %line]
+  %address = getelementptr i8, ptr %next, i64 %at
+  call void @llvm.prefetch.p0(ptr %address, i32 0, i32 2, i32 1)
+  %at.next = add i64 %at, 64
+  %more = icmp ult i64 %at.next, %bytes
+  br i1 %more, label %line, label %exit
+exit:
+  ret void
+}
+"""
+
 # Every bit that is a floating-point exception on x86, ARM or Windows, whichever bit means which.
 _ALL_EXCEPTIONS = 31
 
@@ -60,7 +83,7 @@ def loop(inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]], 
     slots_in = sum(sizes[: len(inputs)])
     total = 8 * lanes * sum(sizes)
     on_stack = total <= WORKSPACE_ON_STACK
-    entry, move_in, move_out = [], [], []
+    entry, move_in, move_out, look_ahead = [], [], [], []
     step, slot = len(shapes), 0
     for k, shape in enumerate(shapes):
         entry += [
@@ -83,6 +106,14 @@ def loop(inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]], 
             f"  call void @{word}{max(len(shape), 1)}(ptr %slot{k}, ptr %array{k}, "
             f"{axes or 'i64 1, i64 8, '}i64 %outer{k}, i64 %m)",
         ]
+        last_axis = f"%core{k}.{len(shape) - 1}" if shape else "8"
+        look_ahead += [
+            f"  %after{k} = mul i64 %outer{k}, {lanes}",
+            f"  %here{k} = mul i64 %outer{k}, %i",
+            f"  %there{k} = add i64 %here{k}, %after{k}",
+            f"  %next{k} = getelementptr i8, ptr %base{k}, i64 %there{k}",
+            f"  call void @ahead(ptr %next{k}, i64 %after{k}, i64 {8 * lanes * sizes[k]}, i64 {last_axis})",
+        ]
         slot += sizes[k]
     newline = "\n"
     if on_stack:
@@ -96,7 +127,7 @@ def loop(inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]], 
             "  %shift = sub i64 64, %low\n  %work = getelementptr i8, ptr %heap, i64 %shift"
         )
         release = "  call void @free(ptr %heap)"
-    return f"""{declarations}
+    return f"""{declarations}{_AHEAD}
 define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) #0 {{
 start:
   %n = load i64, ptr %dims
@@ -108,11 +139,16 @@ entry:
   %result = getelementptr {vector(lanes)}, ptr %work, i64 {slots_in}
   br label %group
 group:
-  %i = phi i64 [0, %entry], [%i.next, %group]
+  %i = phi i64 [0, %entry], [%i.next, %compute]
   %left = sub i64 %n, %i
   %full = icmp sgt i64 %left, {lanes}
   %m = select i1 %full, i64 {lanes}, i64 %left
 {newline.join(move_in)}
+  br i1 %full, label %peek, label %compute
+peek:
+{newline.join(look_ahead)}
+  br label %compute
+compute:
   call void @body(ptr %work, ptr %result)
 {newline.join(move_out)}
   %i.next = add i64 %i, {lanes}
