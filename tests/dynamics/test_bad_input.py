@@ -197,3 +197,11 @@ def test_nothing_is_written_to_the_arguments():
 
 def test_an_empty_batch_is_an_empty_result():
     assert kt.forward_dynamics(model(), np.empty((0, 11)), np.empty((0, 10)), np.empty((0, 10))).shape == (0, 10)
+
+def test_a_welded_point_mass_is_no_singular_model():
+    point = kt.Inertia(1.0, [0.0, 0.0, 0.0], np.zeros((3, 3)))
+    arm = kt.Body("arm", None, kt.Revolute([0, 0, 1]), kt.Pose(), kt.Inertia(1.0, [0.1, 0, 0], np.eye(3)))
+    model = kt.Model([arm, kt.Body("ball", "arm", kt.Weld(), kt.Pose(translation=[0.5, 0, 0]), point)])
+    assert model.nv == 1
+    with pytest.raises(kt.ModelError, match="ball"):
+        kt.Model([arm, kt.Body("ball", "arm", kt.Spherical(), kt.Pose(translation=[0.5, 0, 0]), point)])

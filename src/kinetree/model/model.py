@@ -137,6 +137,10 @@ class Model:
         if isinstance(body, str):
             if body in self.body_names:
                 return self.body_names.index(body)
+            if body in self.frames:
+                carrier = self.frames[body][0]
+                to = "the ground" if carrier is None else f"body {carrier!r}: name that, and see model.frames for the pose"
+                raise ModelError(f"{body!r} of {self.name!r} is no body of its own: it is welded to {to}.")
             raise ModelError(f"no body named {body!r} in {self.name!r}. Bodies: {_listing(self.body_names)}.")
         if isinstance(body, (int, np.integer)) and not isinstance(body, bool) and 0 <= body < self.nbodies:
             return int(body)

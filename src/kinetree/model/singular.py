@@ -30,7 +30,7 @@ def joint_without_inertia(bodies: Sequence[Body]) -> Body | None:
         q = joint.random(rng, (), -np.ones(joint.nv), np.ones(joint.nv))
         H = joint.H(q)
         D, locked = H @ P[own] @ H.T, H @ R[own] @ H.T
-        if np.linalg.eigvalsh(D)[0] <= SINGULAR * np.trace(locked):
+        if joint.nv and np.linalg.eigvalsh(D)[0] <= SINGULAR * np.trace(locked):
             return body
         if body.parent is not None:
             turn, shift = joint.displacement(q)

@@ -73,8 +73,8 @@ def load_run(path: str | os.PathLike[str], model: Model | None = None) -> Run:
         raise
     except OSError as failure:
         raise FileError(f"{path}: cannot be read: {failure.strerror or failure}") from None
-    except (ValueError, EOFError, KeyError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error) as failure:
-        raise FileError(f"{path}: is not a run saved by kinetree, or is damaged: {failure}") from None
+    except (ValueError, EOFError, KeyError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error):
+        raise FileError(f"{path}: is not a run saved by kinetree, or is damaged.") from None
     about = _about(path, found)
     arrays = {name: _array(path, found, name) for name in ARRAYS}
     _check_shapes(path, arrays, about)
