@@ -14,13 +14,13 @@ LAYERS = {
     "errors": set(),
     "spatial": {"errors"},
     "model": {"errors", "spatial"},
-    "operators": {"errors", "spatial", "model"},
-    "algorithms": {"errors", "spatial", "model", "operators"},
-    "compiler": {"errors", "spatial", "model", "operators", "algorithms"},
-    "evaluation": {"errors", "spatial", "model", "operators", "algorithms", "compiler"},
-    "functions": {"errors", "spatial", "model", "operators", "algorithms", "compiler", "evaluation"},
+    "algebra": {"errors", "spatial", "model"},
+    "algorithms": {"errors", "spatial", "model", "algebra"},
+    "compiler": {"errors", "spatial", "model", "algebra", "algorithms"},
+    "evaluation": {"errors", "spatial", "model", "algebra", "algorithms", "compiler"},
+    "functions": {"errors", "spatial", "model", "algebra", "algorithms", "compiler", "evaluation"},
     "io": {"errors", "spatial", "model"},
-    "simulation": {"errors", "spatial", "model", "operators", "algorithms", "compiler", "evaluation", "functions", "io"},
+    "simulation": {"errors", "spatial", "model", "algebra", "algorithms", "compiler", "evaluation", "functions", "io"},
 }
 FREE = ("cli", "__init__", "__main__")
 """The command line and the package itself see every layer."""

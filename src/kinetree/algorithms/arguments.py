@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from kinetree.model import Model
-from kinetree.spatial.scalars import Array
 
 SHAPES: dict[str, tuple[str | int, ...]] = {
     "q": ("nq",),
@@ -30,8 +29,3 @@ def array_arguments(algorithm: Callable[..., Any]) -> tuple[str, ...]:
 def shape_of(model: Model, argument: str) -> tuple[int, ...]:
     """Core shape of a named argument for one model."""
     return tuple(n if isinstance(n, int) else getattr(model, n) for n in SHAPES[argument])
-
-
-def per_joint(slices: Sequence[slice], x: Array) -> list[Array]:
-    """A stacked vector as one array per joint."""
-    return [x[s] for s in slices]

@@ -7,31 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algorithms.arguments import per_joint
+from kinetree.algebra.riccati import articulated
+from kinetree.algebra.rigid import joint_maps, per_joint, sko_model, weights
+from kinetree.algebra.sweeps import gather, scatter
 from kinetree.algorithms.inverse import NO_FORCE, ground_acceleration, gyroscopic_forces
-from kinetree.algorithms.kinematics import acceleration_biases, joint_maps, velocities, weights
+from kinetree.algorithms.kinematics import acceleration_biases, velocities
 from kinetree.model import Model
-from kinetree.operators.sweeps import gather, scatter
 from kinetree.spatial.scalars import Array
-from kinetree.spatial.sixvectors import Shift, congruence, solve, symmetric
-
-NOTHING = np.zeros((6, 6))
-
-
-def articulated_inertia(received: Array, phi: Shift, H: Array, M: Array) -> tuple[tuple[Array, Array, Array], Array]:
-    """One step of the Riccati equation, from the tips to the base."""
-    P = received + M  # P  = Σ φ P⁺ φ* + M      (33)
-    HP = H @ P
-    D = symmetric(HP @ H.T)  # D  = H P H*
-    G = solve(D, HP).T  # G  = P H* D⁻¹
-    return (P, D, G), congruence(phi, symmetric(P - G @ HP))  # P⁺ = (1 − G H) P
-
-
-def articulated_inertias(model: Model, phi: list[Shift], H: list[Array]) -> tuple[list[Array], list[Array], list[Array]]:
-    """P (6, 6), D (nv_k, nv_k) and G (6, nv_k) of each body."""
-    swept = gather(model.tree, articulated_inertia, NOTHING, phi, H, model.inertias)
-    P, D, G = zip(*swept, strict=True)
-    return list(P), list(D), list(G)
+from kinetree.spatial.sixvectors import Shift, solve
 
 
 def residual(received: Array, phi: Shift, H: Array, D: Array, G: Array, tau: Array, load: Array):
@@ -54,7 +37,7 @@ def forward_dynamics(model: Model, q: Array, v: Array, tau: Array, external: Arr
     V = velocities(model, phi, H, v)
     bias = acceleration_biases(model, q, v, V, H)
     b = gyroscopic_forces(model, V, external)
-    P, D, G = articulated_inertias(model, phi, H)
+    P, D, G = articulated(model.tree, phi, H, model.inertias)
     loads = [P_k @ bias_k + b_k for P_k, bias_k, b_k in zip(P, bias, b, strict=True)]
     nu = gather(model.tree, residual, NO_FORCE, phi, H, D, G, per_joint(model.v_slices, tau), loads)
     swept = scatter(model.tree, acceleration, (ground_acceleration(model), None), phi, H, G, nu, bias)
@@ -62,11 +45,10 @@ def forward_dynamics(model: Model, q: Array, v: Array, tau: Array, external: Arr
 
 
 def inverse_mass_matrix(model: Model, q: Array) -> Array:
-    """M_q⁻¹ (nv, nv): the same sweeps on every unit joint force at once, from rest and without gravity."""
-    phi, H = weights(model, q), joint_maps(model, q)
-    _, D, G = articulated_inertias(model, phi, H)
-    still = [np.zeros((6, model.nv))] * model.nbodies
-    unit_forces = per_joint(model.v_slices, np.eye(model.nv))
-    nu = gather(model.tree, residual, still[0], phi, H, D, G, unit_forces, still)
-    swept = scatter(model.tree, acceleration, (still[0], None), phi, H, G, nu, still)
-    return symmetric(np.concatenate([a for _, a in swept]))
+    """M_q⁻¹ (nv, nv)."""
+    return sko_model(model, q).mass.inv.dense()
+
+
+def logdet_mass_matrix(model: Model, q: Array) -> Array:
+    """log det M_q = Σ log det D(k), (53)."""
+    return sko_model(model, q).mass.logdet()

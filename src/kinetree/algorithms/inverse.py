@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algorithms.arguments import per_joint
-from kinetree.algorithms.kinematics import acceleration_biases, joint_maps, velocities, weights
+from kinetree.algebra.rigid import joint_maps, per_joint, weights
+from kinetree.algebra.sweeps import each, gather, scatter
+from kinetree.algorithms.kinematics import acceleration_biases, velocities
 from kinetree.model import Model
-from kinetree.operators.sweeps import each, gather, scatter
 from kinetree.spatial.scalars import Array
 from kinetree.spatial.sixvectors import Shift, cross_force
 

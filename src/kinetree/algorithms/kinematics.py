@@ -7,36 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algorithms.arguments import per_joint
-from kinetree.model import Body, Joint, Model, Pose
-from kinetree.operators.sweeps import each, scatter
+from kinetree.algebra.rigid import joint_maps, joints, per_joint, weights
+from kinetree.algebra.sweeps import each, scatter
+from kinetree.model import Body, Joint, Model
 from kinetree.spatial.scalars import Array, Scalar
 from kinetree.spatial.sixvectors import Shift, cross_motion
 
 AT_REST = np.zeros(6)
 ORIGIN = (np.eye(3), np.zeros(3))
-
-
-def weight(joint: Joint, placement: Pose, q: Array) -> Shift:
-    """φ(parent, k): placement of the joint on the parent, then what the joint has moved."""
-    R, p = joint.displacement(q)
-    return Shift(placement.rotation @ R, placement.rotation @ p + placement.translation)
-
-
-def joints(model: Model) -> list[Joint]:
-    """Joint of each body."""
-    return [body.joint for body in model.bodies]
-
-
-def weights(model: Model, q: Array) -> list[Shift]:
-    """φ(parent, k) of each body at q."""
-    placements = [body.placement for body in model.bodies]
-    return each(weight, joints(model), placements, per_joint(model.q_slices, q))
-
-
-def joint_maps(model: Model, q: Array) -> list[Array]:
-    """H(k) (nv_k, 6) of each body at q."""
-    return each(lambda joint, q: joint.H(q), joints(model), per_joint(model.q_slices, q))
 
 
 def velocities(model: Model, phi: list[Shift], H: list[Array], v: Array) -> list[Array]:

@@ -8,7 +8,8 @@ from typing import final
 import numpy as np
 
 from kinetree import functions
-from kinetree.algorithms.kinematics import joint_maps, velocities, weights
+from kinetree.algebra.rigid import joint_maps, weights
+from kinetree.algorithms.kinematics import velocities
 from kinetree.compiler.compile import kernel_of
 from kinetree.errors import InputError
 from kinetree.model import GROUND, Free, Model

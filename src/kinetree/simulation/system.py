@@ -9,10 +9,10 @@ from typing import Any, final
 import numpy as np
 
 from kinetree import functions
-from kinetree.algorithms.arguments import per_joint
+from kinetree.algebra.rigid import per_joint
+from kinetree.algebra.sweeps import each
 from kinetree.compiler.compile import kernel_of
 from kinetree.model import Joint, Model
-from kinetree.operators.sweeps import each
 from kinetree.spatial.scalars import Array
 from kinetree.spatial.sixvectors import cross_motion
 

@@ -41,6 +41,9 @@ class Batch:
     def sqrt(self) -> Batch:
         return Batch(np.sqrt(self.values))
 
+    def log(self) -> Batch:
+        return Batch(np.log(self.values))
+
     def finite_check(self) -> Batch:
         return Batch(self.values - self.values)
 

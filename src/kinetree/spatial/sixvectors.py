@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from functools import singledispatch
+from typing import Any, final
 
 import numpy as np
 
 from kinetree.spatial.rotations import cross, skew
-from kinetree.spatial.scalars import Array, array
+from kinetree.spatial.scalars import Array, Scalar, array
 
 
 def cross_motion(V: Array, X: Array) -> Array:
@@ -59,6 +60,10 @@ class ShiftTransposed:
     def __matmul__(self, V: Array) -> Array:
         return np.concatenate([self.R.T @ V[:3], self.R.T @ (V[3:] - skew(self.d) @ V[:3])])
 
+    @property
+    def T(self) -> Shift:
+        return Shift(self.R, self.d)
+
 
 def symmetric(X: Array) -> Array:
     """X, known to be symmetric, with its upper triangle in both places (so that a tracer computes it once)."""
@@ -66,8 +71,15 @@ def symmetric(X: Array) -> Array:
     return np.where(upper, X, X.T)
 
 
-def congruence(phi: Shift, X: Array) -> Array:
-    """φ X φ* of a symmetric X."""
+@singledispatch
+def congruence(weight: Any, X: Array) -> Array:
+    """A X A* of a symmetric X, for a weight A that is a matrix or acts like one."""
+    return symmetric(weight @ (weight @ X).T)
+
+
+@congruence.register
+def _(phi: Shift, X: Array) -> Array:
+    """φ X φ*, block by block."""
     R, d = phi.R, skew(phi.d)
     A = symmetric(R @ X[:3, :3] @ R.T)
     B = R @ X[:3, 3:] @ R.T
@@ -77,11 +89,9 @@ def congruence(phi: Shift, X: Array) -> Array:
     return np.block([[A_shifted, B_shifted], [B_shifted.T, C]])
 
 
-def solve(D: Array, B: Array) -> Array:
-    """D⁻¹ B for a symmetric positive definite D (n, n) and B (n, ...), by D = L diag(p) L* without pivoting."""
+def factor(D: Array) -> tuple[Array, list[Scalar], list[Scalar]]:
+    """L (n, n) strictly lower, the pivots p and 1 / p of D = (1 + L) diag(p) (1 + L)*, D symmetric positive definite."""
     n = D.shape[0]
-    if _identical(D, B):
-        return np.eye(n)
     L = np.zeros((n, n), dtype=object)
     pivots, inverses = [], []
     for j in range(n):
@@ -90,6 +100,20 @@ def solve(D: Array, B: Array) -> Array:
         inverses.append(1.0 / pivots[j])
         for i in range(j + 1, n):
             L[i, j] = (D[i, j] - sum(L[i, k] * scaled[k] for k in range(j))) * inverses[j]
+    return L, pivots, inverses
+
+
+def log_determinant(D: Array) -> Scalar:
+    """log det D = Σ log p of a symmetric positive definite D (n, n)."""
+    return sum((np.log(pivot) for pivot in factor(D)[1]), start=0.0)
+
+
+def solve(D: Array, B: Array) -> Array:
+    """D⁻¹ B for a symmetric positive definite D (n, n) and B (n, ...), without pivoting."""
+    n = D.shape[0]
+    if _identical(D, B):
+        return np.eye(n)
+    L, _, inverses = factor(D)
     X = list(B)
     for i in range(n):
         X[i] = X[i] - sum(L[i, k] * X[k] for k in range(i))

@@ -23,9 +23,10 @@ def each(node: Callable[..., Any], *data: Sequence[Any]) -> list[Any]:
 
 def scatter(tree: Tree, node: Callable[..., Any], ground: Any, *data: Sequence[Any]) -> list[Any]:
     """y(k) = node(y(parent of k), data(k)) from the base to the tips; the ground is a parent with the value given."""
-    values: list[Any] = []
-    for parent, *own in zip(tree.parents, *data, strict=True):
-        values.append(node(ground if parent == GROUND else values[parent], *own))
+    values: list[Any] = [None] * len(tree)
+    for k in tree.order:
+        parent = tree.parents[k]
+        values[k] = node(ground if parent == GROUND else values[parent], *(own[k] for own in data))
     return values
 
 
@@ -36,7 +37,7 @@ def gather(tree: Tree, node: Callable[..., tuple[Any, Any]], tips: Any, *data: S
     """
     received: list[Any] = [tips] * len(tree)
     values: list[Any] = [None] * len(tree)
-    for k in reversed(range(len(tree))):
+    for k in reversed(tree.order):
         values[k], message = node(received[k], *(own[k] for own in data))
         parent = tree.parents[k]
         if parent != GROUND:

@@ -1,0 +1,178 @@
+"""Checks of an SKO model that a user gives: everything Jain's definition asks for, refused by name where it is not so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinetree.algebra.spaces import Space
+from kinetree.errors import InputError, ModelError
+from kinetree.model.tree import GROUND, Tree
+from kinetree.spatial.scalars import Array, join, split
+
+RANK = 1e-12
+"""Smallest singular value, relative to the largest, of a joint map of full rank; and of an inertia, below zero."""
+
+
+def checked(
+    tree: Tree, E: Sequence[Any] | Mapping[int, Any], H: Sequence[Any], M: Sequence[Any], labels: Sequence[str]
+) -> tuple[list[Array], list[Array], list[Array], tuple[int, ...] | None]:
+    """Weights, joint maps and inertias as arrays of scalars, and their batch shape (None if traced)."""
+    size = len(tree)
+    if size == 0:
+        raise ModelError("an SKO model needs at least one node: parents is empty.")
+    if len(labels) != size or len(set(labels)) != size:
+        raise ModelError(f"names must be {size} different names, one per node, found {list(labels)!r:.200}.")
+    for what, given in (("H", H), ("M", M)):
+        if len(given) != size:
+            raise ModelError(f"{what} must have one matrix per node: {size} as parents has, found {len(given)}.")
+    maps = [_matrix(f"H of node {labels[k]!r}", X, ModelError) for k, X in enumerate(H)]
+    inertias = [_matrix(f"M of node {labels[k]!r}", X, ModelError) for k, X in enumerate(M)]
+    for k in range(size):
+        _check_inertia(labels[k], inertias[k])
+        _check_joint_map(labels[k], maps[k], inertias[k].shape[-1])
+    sizes = tuple(X.shape[-1] for X in inertias)
+    weights = _edges("E", tree, E, sizes, 0, labels, ModelError)
+    everything = [*weights, *maps, *inertias]
+    if any(X.dtype == object for X in everything):
+        return weights, maps, inertias, None
+    try:
+        batch = np.broadcast_shapes(*(X.shape[:-2] for X in everything))
+    except ValueError:
+        raise ModelError("the batch axes of E, H and M do not broadcast together.") from None
+    return [split(X, 2) for X in weights], [split(X, 2) for X in maps], [split(X, 2) for X in inertias], batch
+
+
+def blocks(symbol: str, matrices: Sequence[Any], rows: Space, columns: Space, batch: tuple[int, ...] | None) -> list[Array]:
+    """Blocks of a user's block diagonal."""
+    if len(matrices) != len(rows):
+        raise InputError(f"{symbol} must have one matrix per node: {len(rows)}, found {len(matrices)}.")
+    made = []
+    for k, X in enumerate(matrices):
+        name = f"{symbol} of node {rows.labels[k] if rows.labels else k!r}"
+        found, wanted = _matrix(name, X, InputError), (rows.sizes[k], columns.sizes[k])
+        if found.shape[-2:] != wanted:
+            raise InputError(f"{name} must have shape (…, {wanted[0]}, {wanted[1]}), found {found.shape}.")
+        made.append(found)
+    return _scalars(symbol, made, batch)
+
+
+def edge_weights(
+    symbol: str,
+    tree: Tree,
+    weights: Sequence[Any] | Mapping[int, Any],
+    space: Space,
+    ground: int,
+    batch: tuple[int, ...] | None,
+) -> list[Array]:
+    """Weights of a user's influence matrix."""
+    return _scalars(symbol, _edges(symbol, tree, weights, space.sizes, ground, space.labels, InputError), batch)
+
+
+def check_pivots(D: Sequence[Array], batch: tuple[int, ...], labels: Sequence[str]) -> None:
+    """D(k) must be positive definite, or the mass matrix is singular."""
+    for k, X in enumerate(D):
+        values = np.linalg.eigvalsh(join(X, batch)) if X.size else np.ones(1)
+        if not (values[..., 0] > RANK * np.abs(values).max()).all():
+            raise ModelError(
+                f"D = H P H* of node {labels[k]!r} is not positive definite (smallest eigenvalue {values.min():.3g}): its "
+                "joint moves no inertia in some direction, so the mass matrix is singular. Give M of this node, or of one it "
+                "carries, more inertia there."
+            )
+
+
+def _scalars(symbol: str, made: list[Array], batch: tuple[int, ...] | None) -> list[Array]:
+    if batch is None or any(X.dtype == object for X in made):
+        return made
+    for X in made:
+        try:
+            fits = np.broadcast_shapes(batch, X.shape[:-2]) == batch
+        except ValueError:
+            fits = False
+        if not fits:
+            raise InputError(f"{symbol} has the batch axes {X.shape[:-2]}, which do not broadcast to the model's {batch}.")
+    return [split(X, 2) for X in made]
+
+
+def _edges(
+    symbol: str,
+    tree: Tree,
+    given: Sequence[Any] | Mapping[int, Any],
+    sizes: Sequence[int],
+    ground: int,
+    labels: Sequence[str],
+    error: type[ValueError],
+) -> list[Array]:
+    if not isinstance(given, Mapping):
+        if len(given) != len(tree):
+            raise error(f"{symbol} must have one weight per node, None for roots: {len(tree)}, found {len(given)}.")
+        given = dict(enumerate(given))
+    unknown = [k for k in given if k not in range(len(tree))]
+    if unknown:
+        raise error(f"{symbol} has weights for the nodes {unknown}, which do not exist: nodes are 0 to {len(tree) - 1}.")
+    weights = []
+    for k, parent in enumerate(tree.parents):
+        X = given.get(k)
+        if parent == GROUND:
+            if X is not None and np.any(np.asarray(X, dtype=object).astype(bool)):
+                raise error(f"{symbol} of node {labels[k]!r}: a root has no parent, so its weight must be None.")
+            weights.append(np.zeros((ground, sizes[k])))
+            continue
+        if X is None:
+            raise error(f"{symbol} of node {labels[k]!r} is missing: it weighs the edge to its parent {labels[parent]!r}.")
+        found = _matrix(f"{symbol} of node {labels[k]!r}", X, error)
+        wanted = (sizes[parent], sizes[k])
+        if found.shape[-2:] != wanted:
+            raise error(
+                f"{symbol} of node {labels[k]!r} must have shape (…, {wanted[0]}, {wanted[1]}), from the {wanted[1]} of this "
+                f"node to the {wanted[0]} of its parent {labels[parent]!r}, found {found.shape}."
+            )
+        weights.append(found)
+    return weights
+
+
+def _matrix(name: str, X: Any, error: type[ValueError]) -> Array:
+    try:
+        found = np.asarray(X)
+    except (TypeError, ValueError):
+        found = np.asarray("?")
+    if found.dtype.kind not in "biufO" or found.ndim < 2 or X is None:
+        raise error(f"{name} must be a matrix of numbers (…, rows, columns), found {X!r:.80}.")
+    if found.dtype == object:
+        return found
+    found = found.astype(float)
+    if not np.isfinite(found).all():
+        raise error(f"{name} must be finite, found {found[~np.isfinite(found)][0]}.")
+    return found
+
+
+def _check_inertia(label: str, M: Array) -> None:
+    if M.shape[-1] != M.shape[-2]:
+        raise ModelError(f"M of node {label!r} must be square, found shape {M.shape}.")
+    if M.dtype == object or M.shape[-1] == 0:
+        return
+    largest = np.abs(M).max(initial=0.0)
+    if np.abs(M - np.swapaxes(M, -1, -2)).max() > 1e-9 * largest:
+        raise ModelError(f"M of node {label!r} must be symmetric: ½ y* M y is its kinetic energy. Found M ≠ M*.")
+    least = np.linalg.eigvalsh(M)[..., 0].min()
+    if least < -RANK * largest:
+        raise ModelError(
+            f"M of node {label!r} must be positive definite, found the eigenvalue {least:.3g}: the articulated inertias "
+            "need not exist then (Jain II, lemma 7)."
+        )
+
+
+def _check_joint_map(label: str, H: Array, size: int) -> None:
+    if H.shape[-1] != size:
+        raise ModelError(f"H of node {label!r} must have {size} columns, as M has, found shape {H.shape}.")
+    if H.dtype == object or H.shape[-2] == 0:
+        return
+    values = np.linalg.svd(H, compute_uv=False)
+    rank = int((values > RANK * values.max(initial=0.0)).sum(axis=-1).min()) if values.size else 0
+    if rank < H.shape[-2]:
+        raise ModelError(
+            f"H of node {label!r} has {H.shape[-2]} rows but rank {rank}: a joint map must have full row rank, or its "
+            "velocities are not independent and D = H P H* has no inverse (Jain II, lemma 7). Leave out dependent rows."
+        )

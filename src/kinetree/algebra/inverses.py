@@ -1,0 +1,152 @@
+"""Inverses and determinants: an expression is written as factors that have both.
+
+mass matrix   H φ M φ* H* = (1 + H φ K) D (1 + H φ K)*          (49)
+inverse       (1 − H ψ K)* D⁻¹ (1 − H ψ K)                      (50), (51)
+determinant   Π det D(k)                                        (52), (53): det (1 + H φ K) = 1
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.algebra.application import joined
+from kinetree.algebra.elements import Diagonal, DiagonalInverse, Resolvent, ResolventInverse
+from kinetree.algebra.expression import Operator, Starred, Sum, identity, product
+from kinetree.algebra.identities import FACTORIZATIONS, INVERSES
+from kinetree.algebra.rewriting import Replacement, inverse_of_element
+from kinetree.errors import InputError
+from kinetree.spatial.scalars import Array
+from kinetree.spatial.sixvectors import log_determinant
+
+if TYPE_CHECKING:
+    from kinetree.algebra.sko import SKO
+
+
+def factorizations(sko: SKO) -> list[Replacement]:
+    """Words that are products of invertible factors."""
+    return [Replacement(str(rule), *rule.sides(sko)) for rule in FACTORIZATIONS]
+
+
+def inverse_pairs(sko: SKO) -> list[Replacement]:
+    """found⁻¹ = put, both ways and transposed."""
+    pairs = [(str(rule), *rule.sides(sko)) for rule in INVERSES]
+    both = [pair for name, A, B in pairs for pair in ((name, A, B), (name, B, A))]
+    return [x for name, A, B in both for x in (Replacement(name, A, B, True), Replacement(name, A.T, B.T, True))]
+
+
+def inverse(op: Operator, sko: SKO) -> tuple[Operator, list[Replacement]]:
+    """op⁻¹ and the rules that gave it."""
+    _check_square(op, "inverse")
+    for candidate, before in _candidates(op, sko):
+        c, factors, used = _split(candidate, sko)
+        made = []
+        for factor in reversed(factors):
+            found = _inverse_of_factor(factor, sko)
+            if found is None:
+                break
+            made.append(found[0])
+            used += found[1]
+        else:
+            result = product(*made) if made else identity(op)
+            return result / c, before + used
+    raise InputError(
+        f"no identity gives the inverse of {op}. Those known: a block diagonal, φ, ψ, 1 − E_φ, 1 − E_ψ, 1 + H φ K, "
+        "H φ M φ* H*, and products and transposes of them. np.linalg.inv(expression.dense()) inverts any other."
+    )
+
+
+def slogdet(op: Operator, sko: SKO) -> tuple[Array, Array]:
+    """Sign and log |det|."""
+    _check_square(op, "determinant")
+    for candidate, _ in _candidates(op, sko):
+        c, factors, _ = _split(candidate, sko)
+        parts = [_slogdet_of_factor(factor) for factor in factors]
+        if all(part is not None for part in parts):
+            n = op.rows.dimension
+            sign = np.prod([part[0] for part in parts if part is not None], axis=0) * np.sign(c) ** n
+            total = sum((part[1] for part in parts if part is not None), start=n * np.log(abs(c)))
+            return _filled(sign, op), _filled(total, op)
+    raise InputError(
+        f"no identity gives the determinant of {op}. Those known: a block diagonal, 1 + anything strictly triangular, "
+        "H φ M φ* H*, and products of them. np.linalg.slogdet(expression.dense()) takes any other."
+    )
+
+
+def _candidates(op: Operator, sko: SKO):
+    yield op, []
+    simple, fired = sko.rules.simplified(op)
+    if fired:
+        yield simple, fired
+
+
+def _split(op: Operator, sko: SKO) -> tuple[float, list[Operator], list[Replacement]]:
+    """Coefficient, factors with every factorization put in, and the rules used."""
+    c = 1.0
+    if isinstance(op, Sum) and len(op.terms) == 1:
+        ((c, op),) = op.terms
+    factors, used = list(op.factors), []
+    for rule in sko.rules.factorizations:
+        wanted = [x.key for x in rule.found.factors]
+        n = 0
+        while n + len(wanted) <= len(factors):
+            if [x.key for x in factors[n : n + len(wanted)]] == wanted:
+                factors[n : n + len(wanted)] = rule.put.factors
+                used.append(rule)
+            n += 1
+    return c, factors, used
+
+
+def _inverse_of_factor(factor: Operator, sko: SKO) -> tuple[Operator, list[Replacement]] | None:
+    found = inverse_of_element(factor)
+    if found is not None:
+        return found, []
+    for rule in sko.rules.inverse_pairs:
+        if rule.found.key == factor.key:
+            return rule.put, [rule]
+    return None
+
+
+def _slogdet_of_factor(op: Operator) -> tuple[Array, Array] | None:
+    """Sign and log |det| of one factor; None if nothing is known of it."""
+    one, none = np.float64(1.0), np.float64(0.0)
+    if isinstance(op, Starred):
+        return _slogdet_of_factor(op.element)
+    if isinstance(op, Diagonal):
+        return _slogdet_of_blocks(op) if op.rows == op.columns else None
+    if isinstance(op, DiagonalInverse):
+        sign, size = _slogdet_of_blocks(op.of)
+        return sign, -size
+    if isinstance(op, (Resolvent, ResolventInverse)):
+        return one, none
+    if isinstance(op, Sum) and op.rows == op.columns and _is_unit_triangular(op):
+        return one, none
+    return None
+
+
+def _is_unit_triangular(op: Sum) -> bool:
+    """Whether op is 1 plus strictly triangular terms, all of them on the same side."""
+    one = identity(op).key
+    rest = [x for _, x in op.terms if x.key != one]
+    has_one = any(x.key == one and c == 1 for c, x in op.terms)
+    return has_one and (all(x.levels[0] >= 1 for x in rest) or all(x.levels[1] <= -1 for x in rest))
+
+
+def _slogdet_of_blocks(op: Diagonal) -> tuple[Array, Array]:
+    if op.symmetric:  # positive definite
+        total = sum((log_determinant(X) for X in op.matrices), start=0.0)
+        return np.float64(1.0), joined(np.asarray(total), op.batch) if op.batch is not None else total
+    stacks = [np.linalg.slogdet(joined(X, op.batch)) for X in op.matrices]
+    return np.prod([s for s, _ in stacks], axis=0), sum((size for _, size in stacks), start=np.float64(0.0))
+
+
+def _filled(x: Array, op: Operator) -> Array:
+    if op.batch is None:
+        return np.asarray(x)
+    return np.broadcast_to(x, op.batch)[()] if not op.batch else np.broadcast_to(x, op.batch).copy()
+
+
+def _check_square(op: Operator, what: str) -> None:
+    if op.rows != op.columns:
+        raise InputError(f"{op} takes {op.columns} and gives {op.rows}: it is not square, so it has no {what}.")

@@ -1,0 +1,43 @@
+"""The SKO model of a rigid-body tree at q: weights φ(p, k) from placements and joints, joint maps H, inertias M."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.algebra.sko import SKO
+from kinetree.algebra.sweeps import each
+from kinetree.model import Joint, Model, Pose
+from kinetree.spatial.scalars import Array
+from kinetree.spatial.sixvectors import Shift
+
+
+def weight(joint: Joint, placement: Pose, q: Array) -> Shift:
+    """φ(parent, k): placement of the joint on the parent, then what the joint has moved."""
+    R, p = joint.displacement(q)
+    return Shift(placement.rotation @ R, placement.rotation @ p + placement.translation)
+
+
+def per_joint(slices: Sequence[slice], x: Array) -> list[Array]:
+    """A stacked vector as one array per joint."""
+    return [x[s] for s in slices]
+
+
+def joints(model: Model) -> list[Joint]:
+    """Joint of each body."""
+    return [body.joint for body in model.bodies]
+
+
+def weights(model: Model, q: Array) -> list[Shift]:
+    """φ(parent, k) of each body at q."""
+    placements = [body.placement for body in model.bodies]
+    return each(weight, joints(model), placements, per_joint(model.q_slices, q))
+
+
+def joint_maps(model: Model, q: Array) -> list[Array]:
+    """H(k) (nv_k, 6) of each body at q."""
+    return each(lambda joint, q: joint.H(q), joints(model), per_joint(model.q_slices, q))
+
+
+def sko_model(model: Model, q: Array, batch: tuple[int, ...] | None = None) -> SKO:
+    """The SKO model at q, an array (nq,) of scalars; `batch` is the shape inside them, None if they are traced."""
+    return SKO.trusted(model.tree, weights(model, q), joint_maps(model, q), model.inertias, 6, model.body_names, batch)

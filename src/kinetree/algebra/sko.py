@@ -1,0 +1,230 @@
+"""The SKO model: a tree, the weights of its edges, joint maps and inertias, and every operator made of them.
+
+Source: Jain, Graph Theoretic Foundations of Multibody Dynamics, Part II, sections 2 to 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from kinetree.algebra import abstract
+from kinetree.algebra.elements import Diagonal, Named, Resolvent, Step
+from kinetree.algebra.expression import Operator
+from kinetree.algebra.lyapunov import symmetric_forward
+from kinetree.algebra.riccati import articulated
+from kinetree.algebra.rules import Rules
+from kinetree.algebra.spaces import Space
+from kinetree.algebra.sweeps import each
+from kinetree.algebra.weights import Complement
+from kinetree.model.tree import Tree
+from kinetree.spatial.scalars import Array
+from kinetree.spatial.sixvectors import symmetric
+
+
+@final
+class SKO:
+    """A spatial kernel operator model (H, φ, M) on a tree.
+
+    `kinetree.algebra(model, q)` gives that of a rigid-body model; this constructor takes any. The nodes need not be
+    bodies: whatever moves with its parent by y(k) = A*(p, k) y(p) + H*(k) v(k) and stores ½ y* M y is an SKO model.
+
+    Parameters
+    ----------
+    parents : sequence of int
+        Parent of each node, −1 for the ground. Any numbering, several roots.
+    E : sequence of (..., m_p, m_k), or mapping {k: weight}
+        Weight A(p, k) of the edge to each node from its parent: carries what acts on k to p. None for roots. Of any size,
+        square or not, singular or not.
+    H : sequence of (..., n_k, m_k)
+        Joint maps, of full row rank; n_k may be 0.
+    M : sequence of (..., m_k, m_k)
+        Inertias, symmetric and positive definite (or positive semidefinite, if every D(k) comes out positive definite).
+    names : sequence of str, optional
+        Of the nodes.
+
+    Leading axes, if there are any, are a batch of models on one tree. Traced numbers (object arrays) are taken unchecked.
+
+    Raises
+    ------
+    ModelError : a cycle, several parents, sizes that do not fit, H without full rank, M not positive
+    """
+
+    def __init__(
+        self,
+        parents: Sequence[int],
+        E: Sequence[Any] | Mapping[int, Any],
+        H: Sequence[Any],
+        M: Sequence[Any],
+        names: Sequence[str] = (),
+    ) -> None:
+        tree = Tree(tuple(parents))
+        labels = tuple(names) or tuple(map(str, range(len(tree))))
+        weights, joint_maps, inertias, batch = abstract.checked(tree, E, H, M, labels)
+        self._set(tree, weights, joint_maps, inertias, 0, labels, batch)
+        self._check_pivots = True
+
+    @classmethod
+    def trusted(
+        cls,
+        tree: Tree,
+        weights: Sequence[Any],
+        H: Sequence[Array],
+        M: Sequence[Array],
+        ground: int,
+        labels: Sequence[str],
+        batch: tuple[int, ...] | None,
+    ) -> SKO:
+        """A model of parts that are right by construction. `ground` is the size of what acts on the ground."""
+        made = cls.__new__(cls)
+        made._set(tree, weights, H, M, ground, tuple(labels), batch)
+        made._check_pivots = False
+        return made
+
+    def _set(self, tree, weights, H, M, ground, labels, batch) -> None:
+        self.tree, self.ground, self.batch = tree, ground, batch
+        self._weights, self._H, self._M = list(weights), list(H), list(M)
+        self.bodies = Space("bodies", tree, tuple(X.shape[-1] for X in self._M), labels)
+        self.joints = Space("joints", tree, tuple(X.shape[-2] for X in self._H), labels)
+        self.rules = Rules(self)
+        self.solutions: dict[Any, Any] = {}
+
+    def __repr__(self) -> str:
+        batch = "traced" if self.batch is None else f"batch {self.batch}" if self.batch else "one state"
+        return f"SKO({len(self.tree)} nodes, {len(self.tree.roots)} roots, {self.joints}, {self.bodies}, {batch})"
+
+    # Given.
+
+    @cached_property
+    def E(self) -> Step:
+        """E_φ, one step from child to parent."""
+        return Step("E_φ", self.bodies, self.bodies, self, self._weights)
+
+    @cached_property
+    def phi(self) -> Resolvent:
+        """φ = (1 − E_φ)⁻¹: `phi @ f` gathers forces towards the base, `phi.T @ V` scatters motions outward."""
+        return Resolvent("φ", self.E)
+
+    @cached_property
+    def H(self) -> Diagonal:
+        """H, the joint maps: 𝒱 = φ* H* v."""
+        return Diagonal("H", self.joints, self.bodies, self, lambda: self._H)
+
+    @cached_property
+    def M(self) -> Diagonal:
+        """M, the inertias of the nodes."""
+        return self._symmetric("M", self.bodies, lambda: self._M)
+
+    # Composite inertias: the forward Lyapunov equation.
+
+    @cached_property
+    def R(self) -> Diagonal:
+        """R, inertia of each node and all it carries, joints locked: R = M + diagonal of E R E* (18)."""
+        return self._symmetric("R", self.bodies, lambda: symmetric_forward(self.tree, self._weights, self._M))
+
+    # Articulated inertias: the Riccati equation.
+
+    @cached_property
+    def _riccati(self) -> tuple[list[Array], ...]:
+        P, D, G = articulated(self.tree, self._weights, self._H, self._M)
+        if self._check_pivots and self.batch is not None:
+            abstract.check_pivots(D, self.batch, self.bodies.labels)
+        return P, D, G
+
+    @cached_property
+    def P(self) -> Diagonal:
+        """P, articulated inertias: inertia of each node and all it carries, joints beyond it free (33)."""
+        return self._symmetric("P", self.bodies, lambda: self._riccati[0])
+
+    @cached_property
+    def D(self) -> Diagonal:
+        """D = H P H*, inertia that each joint feels (32)."""
+        return self._symmetric("D", self.joints, lambda: self._riccati[1])
+
+    @cached_property
+    def G(self) -> Diagonal:
+        """G = P H* D⁻¹ (32)."""
+        return Diagonal("G", self.bodies, self.joints, self, lambda: self._riccati[2])
+
+    @cached_property
+    def tau(self) -> Diagonal:
+        """τ = G H, a projection (32)."""
+        return Diagonal("τ", self.bodies, self.bodies, self, lambda: each(lambda G, H: G @ H, self.G.matrices, self._H))
+
+    @cached_property
+    def taubar(self) -> Diagonal:
+        """τ̄ = 1 − τ: what a joint lets through to the parent (32)."""
+        return Diagonal("τ̄", self.bodies, self.bodies, self, lambda: each(lambda X: np.eye(X.shape[0]) - X, self.tau.matrices))
+
+    @cached_property
+    def P_plus(self) -> Diagonal:
+        """P⁺ = τ̄ P, what the parent feels of it (32)."""
+
+        def made() -> list[Array]:
+            return each(lambda P, G, H: symmetric(P - G @ (H @ P)), self.P.matrices, self.G.matrices, self._H)
+
+        return self._symmetric("P⁺", self.bodies, made)
+
+    @cached_property
+    def K(self) -> Step:
+        """K = E_φ G (37)."""
+        return Step("K", self.bodies, self.joints, self, self._weights, lambda: self.G.matrices)
+
+    @cached_property
+    def E_psi(self) -> Step:
+        """E_ψ = E_φ τ̄, with weights ψ(p, k) = φ(p, k) τ̄(k) (34), (35)."""
+        return Step("E_ψ", self.bodies, self.bodies, self, self._weights, lambda: each(Complement, self.G.matrices, self._H))
+
+    @cached_property
+    def psi(self) -> Resolvent:
+        """ψ = (1 − E_ψ)⁻¹, articulated propagation (35)."""
+        return Resolvent("ψ", self.E_psi)
+
+    # What they make.
+
+    @cached_property
+    def Omega(self) -> Named:
+        """Ω = ψ* H* D⁻¹ H ψ, the extended operational-space compliance (60)."""
+        return Named("Ω", self.psi.T @ self.H.T @ self.D.inv @ self.H @ self.psi)
+
+    @property
+    def mass(self) -> Operator:
+        """ℳ = H φ M φ* H*, the mass matrix (3)."""
+        return self.H @ self.phi @ self.M @ self.phi.T @ self.H.T
+
+    # What a user may add.
+
+    def diagonal(
+        self,
+        symbol: str,
+        matrices: Sequence[Any],
+        rows: Space | None = None,
+        columns: Space | None = None,
+        symmetric: bool = False,
+    ) -> Diagonal:
+        """A block diagonal of your own: one matrix (..., r_k, c_k) per node, from `columns` to `rows` (default: bodies).
+
+        The matrices may be functions of the q that was given, traced ones included. `symmetric` promises that they are
+        symmetric and, where inverted, positive definite. Raises InputError if a size does not fit.
+        """
+        rows, columns = rows or self.bodies, columns or self.bodies
+        made = abstract.blocks(symbol, matrices, rows, columns, self.batch)
+        return Diagonal(symbol, rows, columns, self, lambda: made, symmetric)
+
+    def step(self, symbol: str, weights: Sequence[Any] | Mapping[int, Any]) -> Step:
+        """An influence matrix Φ_A of your own on the same tree: weights A(p, k) (..., m_p, m_k), None for roots.
+
+        Its `resolvent` is Ψ_A. Source: Mass Matrix, definitions 1 and 2. Raises InputError if a size does not fit.
+        """
+        made = abstract.edge_weights(symbol, self.tree, weights, self.bodies, self.ground, self.batch)
+        return Step(symbol, self.bodies, self.bodies, self, made)
+
+    def space(self, name: str, sizes: Sequence[int]) -> Space:
+        """Stacked vectors of your own, with a block of the given size at each node."""
+        return Space(name, self.tree, tuple(map(int, sizes)), self.bodies.labels)
+
+    def _symmetric(self, symbol: str, space: Space, make: Callable[[], Sequence[Array]]) -> Diagonal:
+        return Diagonal(symbol, space, space, self, make, symmetric=True)

@@ -1,0 +1,201 @@
+"""Dense matrices, single blocks and sparsity patterns of expressions, by the structure that a word of operators has.
+
+    L φ R          up a path                      lemma 1
+    L A X B* R     forward Lyapunov equation      (11)–(15); the mass matrix by composite inertias is one, (17)–(20)
+    L A* X B R     backward Lyapunov equation     (21)–(25); Ω is one, (60)
+
+L, X, R are block diagonal; equation numbers are Jain II's. Any other word is applied to unit columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from kinetree.algebra import lyapunov
+from kinetree.algebra.application import joined
+from kinetree.algebra.elements import Named, Resolvent
+from kinetree.algebra.expression import Blocks, Operator, Product, Starred, Sum
+from kinetree.algebra.spaces import Space
+from kinetree.spatial.scalars import Array
+from kinetree.spatial.sixvectors import symmetric
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Word:
+    """L A X B* R (or with stars on A instead of B), as blocks per node."""
+
+    left: Blocks
+    A: lyapunov.Weights
+    Y: Blocks
+    B: lyapunov.Weights
+    right: Blocks
+    is_forward: bool
+
+
+def dense(op: Operator) -> Array:
+    """The matrix (…, rows, columns)."""
+    return joined(_dense(op), op.batch)
+
+
+def block(op: Operator, i: int, j: int) -> Array:
+    """Block (i, j)."""
+    return joined(_block(op, i, j), op.batch)
+
+
+def pattern(op: Operator) -> Array:
+    """Which blocks can be nonzero, by the tree alone: booleans (nodes, nodes)."""
+    if isinstance(op, Starred):
+        return pattern(op.element).T
+    if isinstance(op, Named):
+        return pattern(op.definition)
+    tree = op.sko.tree
+    if isinstance(op, Product):
+        found = np.eye(len(tree), dtype=bool)
+        for factor in reversed(op.factors):
+            found = (pattern(factor).astype(np.float32) @ found.astype(np.float32)) > 0
+        return found
+    if isinstance(op, Sum):
+        return np.logical_or.reduce([np.zeros((len(tree), len(tree)), dtype=bool), *(pattern(x) for _, x in op.terms)])
+    low, high = op.levels
+    found = np.zeros((len(tree), len(tree)), dtype=bool)
+    for k in range(len(tree)):
+        for steps, ancestor in enumerate(tree.path_to_root(k)):
+            if steps > high:
+                break
+            found[ancestor, k] = steps >= low
+    return found
+
+
+def _dense(op: Operator) -> Array:
+    if isinstance(op, Sum):
+        return sum((c * _dense(x) for c, x in op.terms), start=np.zeros(op.shape))
+    if op.is_diagonal:
+        return _assemble(op, {(k, k): X for k, X in enumerate(_diagonal(op))})
+    word = _word(op)
+    if word is None:
+        Z = np.concatenate(op.apply(op.columns.split(np.eye(op.columns.dimension))))
+        return symmetric(Z) if op.is_self_adjoint else Z
+    fill = _forward_blocks if word.is_forward else _backward_blocks
+    return _assemble(op, fill(op, word))
+
+
+def _block(op: Operator, i: int, j: int) -> Array:
+    nothing = np.zeros((op.rows.sizes[i], op.columns.sizes[j]))
+    if isinstance(op, Sum):
+        return sum((c * _block(x, i, j) for c, x in op.terms), start=nothing)
+    word = _word(op)
+    if word is None:
+        x = op.columns.zeros((op.columns.sizes[j],))
+        x[j] = np.eye(op.columns.sizes[j])
+        return op.apply(x)[i]
+    find = lyapunov.forward_block if word.is_forward else lyapunov.backward_block
+    Z = find(op.sko.tree, word.A, word.Y, word.B, i, j)
+    return nothing if Z is None else word.left[i] @ Z @ word.right[j]
+
+
+def _word(op: Operator) -> Word | None:
+    """The op as a word of the form that a Lyapunov equation solves, found once and kept with the model."""
+    kept = op.sko.solutions
+    if op.key not in kept:
+        kept[op.key] = _solved(op)
+    return kept[op.key]
+
+
+def _solved(op: Operator) -> Word | None:
+    factors = [x for factor in op.factors for x in (factor.definition.factors if isinstance(factor, Named) else (factor,))]
+    places = [n for n, x in enumerate(factors) if not x.is_diagonal]
+    if len(places) != 2:
+        return None
+    first, second = (factors[n] for n in places)
+    runs = factors[: places[0]], factors[places[0] + 1 : places[1]], factors[places[1] + 1 :]
+    sko = op.sko
+    left = _run(runs[0], op.rows)
+    right = _run(runs[2], op.columns)
+    if isinstance(first, Resolvent) and isinstance(second, Starred) and isinstance(second.element, Resolvent):
+        A, B, is_forward = first.step, second.element.step, True
+    elif isinstance(second, Resolvent) and isinstance(first, Starred) and isinstance(first.element, Resolvent):
+        A, B, is_forward = first.element.step, second.step, False
+    else:
+        return None
+    X = _run(runs[1], first.columns)
+    symmetric_middle = A is B and [x.key for x in runs[1]] == [x.T.key for x in reversed(runs[1])]
+    if is_forward:
+        if symmetric_middle:
+            Y = sko.R.matrices if A is sko.E and runs[1] == [sko.M] else lyapunov.symmetric_forward(sko.tree, A.weights, X)
+        else:
+            Y = lyapunov.forward(sko.tree, A.weights, X, B.weights)
+    elif symmetric_middle:
+        Y = lyapunov.symmetric_backward(sko.tree, A.weights, X, sko.ground)
+    else:
+        Y = lyapunov.backward(sko.tree, A.weights, X, B.weights, sko.ground)
+    return Word(left, A.weights, Y, B.weights, right, is_forward)
+
+
+def _run(run: Sequence[Operator], space: Space) -> Blocks:
+    """Blocks of a product of block diagonals, whose rows (or, if empty, whose identity) are on a space."""
+    x: Blocks = [np.eye(size) for size in (run[-1].columns if run else space).sizes]
+    for factor in reversed(run):
+        x = factor.apply(x)
+    return x
+
+
+def _diagonal(op: Operator) -> Blocks:
+    return op.apply([np.eye(size) for size in op.columns.sizes])
+
+
+def _forward_blocks(op: Operator, word: Word) -> dict[tuple[int, int], Array]:
+    """Related blocks only: from each node along its path to the root, Algorithm 4.2."""
+    parents, mirrored = op.sko.tree.parents, op.is_self_adjoint
+    found: dict[tuple[int, int], Array] = {}
+    for k, own in enumerate(word.Y):
+        up = own @ word.right[k]
+        diagonal = word.left[k] @ up
+        found[k, k] = symmetric(diagonal) if mirrored else diagonal
+        across = (word.left[k] @ own).T
+        below, j = k, parents[k]
+        while j >= 0:
+            up = word.A[below] @ up
+            found[j, k] = word.left[j] @ up  # L_j A(j, k) Y_k R_k
+            if mirrored:
+                found[k, j] = found[j, k].T
+            else:
+                across = word.B[below] @ across
+                found[k, j] = across.T @ word.right[j]  # L_k Y_k B*(j, k) R_j
+            below, j = j, parents[j]
+    return found
+
+
+def _backward_blocks(op: Operator, word: Word) -> dict[tuple[int, int], Array]:
+    """Every pair with a common ancestor, column by column from the base, Algorithm 4.3."""
+    tree = op.sko.tree
+    Z: dict[tuple[int, int], Array] = {}
+    for j in tree.order:
+        above = set(tree.path_to_root(j))
+        for i in tree.order:
+            if i == j:
+                Z[i, j] = word.Y[i]
+            elif i in above:
+                Z[i, j] = (word.B[j].T @ Z[i, tree.parents[j]].T).T  # Z(i, p) B(p, j)
+            elif (tree.parents[i], j) in Z:
+                Z[i, j] = word.A[i].T @ Z[tree.parents[i], j]  # A*(p, i) Z(p, j)
+    found = {(i, j): word.left[i] @ X @ word.right[j] for (i, j), X in Z.items()}
+    if op.is_self_adjoint:
+        for i, j in found:
+            found[i, j] = symmetric(found[i, j]) if i == j else found[i, j] if i < j else found[j, i].T
+    return found
+
+
+def _assemble(op: Operator, blocks: dict[tuple[int, int], Array]) -> Array:
+    Z = np.zeros(op.shape, dtype=float if op.batch == () else object)
+    if Z.dtype == object:
+        Z[...] = 0.0
+    if any(np.iscomplexobj(X) for X in blocks.values()):
+        Z = Z.astype(complex)
+    for (i, j), X in blocks.items():
+        Z[op.rows.slices[i], op.columns.slices[j]] = X
+    return Z

@@ -1,1 +1,0 @@
-"""Sweeps over a tree: what every spatial operator becomes when it is applied."""
