@@ -19,8 +19,9 @@ LAYERS = {
     "compiler": {"errors", "spatial", "model", "algebra", "algorithms"},
     "evaluation": {"errors", "spatial", "model", "algebra", "algorithms", "compiler"},
     "functions": {"errors", "spatial", "model", "algebra", "algorithms", "compiler", "evaluation"},
+    "compilation": {"errors", "spatial", "model", "algebra", "algorithms", "compiler", "evaluation", "functions"},
     "io": {"errors", "spatial", "model"},
-    "simulation": {"errors", "spatial", "model", "algebra", "algorithms", "compiler", "evaluation", "functions", "io"},
+    "simulation": {"errors", "spatial", "model", "algebra", "algorithms", "compiler", "evaluation", "functions", "compilation", "io"},
 }
 FREE = ("cli", "__init__", "__main__")
 """The command line and the package itself see every layer."""

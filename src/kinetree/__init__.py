@@ -3,11 +3,14 @@
 You write the operator expression; kinetree turns it into an O(N) sweep over the tree, and the sweep into machine code.
 """
 
+from kinetree.algebra.expression import Operator
+from kinetree.algebra.sko import SKO
+from kinetree.compilation import compile, reference
 from kinetree.errors import FileError, InputError, KinetreeError, MissingExtraError, ModelError, SimulationError
 from kinetree.functions import (
     bias_force,
     center_of_mass,
-    compile,
+    compliance,
     difference,
     forward_dynamics,
     forward_kinematics,
@@ -17,9 +20,11 @@ from kinetree.functions import (
     inverse_mass_matrix,
     jacobian,
     kinetic_energy,
+    logdet_mass_matrix,
     mass_matrix,
+    operational_space_inertia,
+    operators,
     potential_energy,
-    reference,
 )
 from kinetree.io import load
 from kinetree.model import (
@@ -47,6 +52,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "EXAMPLES",
+    "SKO",
     "Body",
     "Cylindrical",
     "Diagnostic",
@@ -59,6 +65,7 @@ __all__ = [
     "MissingExtraError",
     "Model",
     "ModelError",
+    "Operator",
     "Planar",
     "Pose",
     "Prismatic",
@@ -73,6 +80,7 @@ __all__ = [
     "bias_force",
     "center_of_mass",
     "compile",
+    "compliance",
     "conserved",
     "difference",
     "example",
@@ -86,7 +94,10 @@ __all__ = [
     "kinetic_energy",
     "load",
     "load_run",
+    "logdet_mass_matrix",
     "mass_matrix",
+    "operational_space_inertia",
+    "operators",
     "potential_energy",
     "reference",
     "simulate",

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.algebra.rigid import sko_model
+from kinetree.algebra.sko import SKO
 from kinetree.algorithms.arguments import array_arguments, shape_of
 from kinetree.algorithms.reference import interpret
 from kinetree.compiler.compile import QUATERNION_ARGUMENTS, kernel_of
 from kinetree.errors import InputError, ModelError
 from kinetree.model import Model
-from kinetree.spatial.scalars import Array
+from kinetree.spatial.scalars import Array, split
 
 QUATERNION_TOLERANCE = 1e-6
 """How far the length of a quaternion may be from 1; |u|² − 1 is twice that."""
@@ -28,11 +30,11 @@ def evaluate(algorithm: Callable[..., Any], model: Model, *arrays: Any, **option
     try:
         results = kernel(*arrays)
     except (TypeError, ValueError) as failure:
-        _explain(algorithm, model, arrays)
+        checked_arguments(algorithm, model, arrays)
         raise InputError(f"{algorithm.__name__} of {model.name!r}: {failure}") from None
     good = results[-1] <= _GUARD_LIMIT
     if not (good if good.ndim == 0 else good.all()):
-        _explain(algorithm, model, arrays)
+        checked_arguments(algorithm, model, arrays)
         for result in results[:-1]:
             _refuse_result(algorithm, model, result)
     return results[0] if len(results) == 2 else results[:-1]
@@ -41,8 +43,15 @@ def evaluate(algorithm: Callable[..., Any], model: Model, *arrays: Any, **option
 def evaluate_reference(algorithm: Callable[..., Any], model: Model, *arrays: Any, **options: Any) -> Any:
     """The same by the NumPy reference, nothing compiled; complex arrays are welcome."""
     _check_model(model)
-    given = _explain(algorithm, model, arrays, complex)
+    given = checked_arguments(algorithm, model, arrays, complex)
     return interpret(algorithm, model, given, options)
+
+
+def operators(model: Model, q: Any) -> SKO:
+    """The SKO model of checked coordinates."""
+    _check_model(model)
+    found = checked_arguments(operators, model, (q,), complex)["q"]
+    return sko_model(model, split(found, 1), found.shape[:-1])
 
 
 def _guarded_kernel(algorithm: Callable[..., Any], model: Model, count: int, options: Mapping[str, Any]) -> Any:
@@ -81,7 +90,9 @@ def _refuse_result(algorithm: Callable[..., Any], model: Model, result: Array) -
     )
 
 
-def _explain(algorithm: Callable[..., Any], model: Model, arrays: tuple[Any, ...], dtype: type = float) -> dict[str, Array]:
+def checked_arguments(
+    algorithm: Callable[..., Any], model: Model, arrays: tuple[Any, ...], dtype: type = float
+) -> dict[str, Array]:
     """The arguments as arrays, by name; or the message of the first that is wrong."""
     given, shapes = {}, []
     for name, x in zip(array_arguments(algorithm), arrays, strict=False):
@@ -163,3 +174,15 @@ def body_of(model: Model, body: str | int) -> int:
         return model.body_index(body)
     except ModelError as failure:
         raise InputError(str(failure)) from None
+
+
+def bodies_of(model: Model, bodies: Any) -> tuple[int, ...]:
+    """Indices of one body or of several different ones."""
+    _check_model(model)
+    listed = [bodies] if isinstance(bodies, (str, int, np.integer)) else list(bodies)
+    found = tuple(body_of(model, body) for body in listed)
+    twice = [model.body_names[k] for k in found if found.count(k) > 1]
+    if not found or twice:
+        what = f"body {twice[0]!r} is given twice" if twice else "no body is given"
+        raise InputError(f"{what}: name one body of {model.name!r} or a list of different ones.")
+    return found

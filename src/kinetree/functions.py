@@ -7,29 +7,31 @@ A kernel made by `compile` checks nothing and behaves as NumPy ufuncs do: NaN in
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
-import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike
 
-from kinetree.algorithms import articulated, composite, inverse, kinematics
-from kinetree.compiler.compile import kernel_of
+from kinetree import evaluation
+from kinetree.algebra.sko import SKO
+from kinetree.algorithms import articulated, composite, inverse, kinematics, operational
 from kinetree.errors import InputError
-from kinetree.evaluation import body_of, evaluate, evaluate_reference
+from kinetree.evaluation import bodies_of, body_of, evaluate, evaluate_reference
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
 
-FRAMES = ("world", "body")
+FRAMES: Final = ("world", "body")
+Bodies = str | int | Sequence[str | int]
 
-_algorithm_of: dict[Callable[..., Any], Callable[..., Any]] = {}
+algorithm_of: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""The algorithm behind each public function."""
 
 
 def _evaluates(algorithm: Callable[..., Any]) -> Callable[[Any], Any]:
     """Remember which algorithm a public function evaluates, so that `compile` and `reference` find it."""
 
     def remember(function: Any) -> Any:
-        _algorithm_of[function] = algorithm
+        algorithm_of[function] = algorithm
         return function
 
     return remember
@@ -105,6 +107,53 @@ def inverse_mass_matrix(model: Model, q: ArrayLike) -> Array:
     return evaluate(articulated.inverse_mass_matrix, model, q)
 
 
+@_evaluates(articulated.logdet_mass_matrix)
+def logdet_mass_matrix(model: Model, q: ArrayLike) -> Array:
+    """log det M_q (...) = Σ log det D(k).
+
+    Source: Jain II (52), (53). q (..., nq). Raises InputError. Cost: O(N).
+    """
+    return evaluate(articulated.logdet_mass_matrix, model, q)
+
+
+@_evaluates(operational.compliance)
+def compliance(model: Model, q: ArrayLike, bodies: Bodies, frame: str = "body") -> Array:
+    """J M_q⁻¹ J* (..., 6m, 6m): what wrenches on m bodies do to their accelerations, blocks of Ω.
+
+    Source: Jain II (59), (60), by the rules (25).
+
+    Parameters
+    ----------
+    q (..., nq) : joint coordinates
+    bodies : a body or a list of m different bodies, by name or index; [angular; linear] of the first, then the next
+    frame : "body" axes or "world" axes, at each body's joint origin
+
+    Raises
+    ------
+    InputError : see the module's docstring; an unknown body or one given twice
+
+    Cost: O(N + m² · depth)
+    """
+    check_frame(frame)
+    return evaluate(operational.compliance, model, q, bodies=bodies_of(model, bodies), frame=frame)
+
+
+def operational_space_inertia(model: Model, q: ArrayLike, bodies: Bodies, frame: str = "body") -> Array:
+    """Λ (..., 6m, 6m) = (J M_q⁻¹ J*)⁻¹: the inertia that wrenches on m bodies feel.
+
+    Source: Jain II, section 6.2. Arguments as for `compliance`.
+
+    Raises
+    ------
+    InputError : as for `compliance`; and if the stacked Jacobian J has lost rank, naming the directions in which these
+        bodies cannot be accelerated independently
+
+    Cost: O(N + m² · depth + m³)
+    """
+    found = bodies_of(model, bodies)
+    return operational.inverse_compliance(model, found, compliance(model, q, found, frame))
+
+
 @_evaluates(inverse.bias_force)
 def bias_force(model: Model, q: ArrayLike, v: ArrayLike, external: ArrayLike | None = None) -> Array:
     """Joint forces (..., nv) [N m or N] at zero acceleration: C v + gravity − external.
@@ -168,8 +217,7 @@ def jacobian(model: Model, q: ArrayLike, body: str | int, frame: str = "world") 
     Source: Mass Matrix (7) at the joint origin: J* = H φ. q (..., nq), body by name or index, frame "world" or "body".
     Raises InputError. Cost: O(depth).
     """
-    if frame not in FRAMES:
-        raise InputError(f"frame must be one of {', '.join(map(repr, FRAMES))}, found {frame!r}.")
+    check_frame(frame)
     return evaluate(kinematics.jacobian, model, q, body=body_of(model, body), frame=frame)
 
 
@@ -191,46 +239,25 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Array:
     return evaluate_reference(kinematics.difference, model, q0, q1)
 
 
-_algorithm_of[difference] = kinematics.difference
+algorithm_of[difference] = kinematics.difference
 
 
-def compile(function: Callable[..., Any], model: Model, dtype: DTypeLike = np.float64, **options: Any) -> np.ufunc:
-    """The kernel of a public function on one model: a NumPy generalized ufunc, compiled once and kept with the model.
+def operators(model: Model, q: ArrayLike) -> SKO:
+    """The SKO model at q (..., nq): the operators E φ H M, and R P D G K ψ Ω, solved when first asked for.
 
-    kernel(q, v, tau, out=None) broadcasts, casts and honours strides as every ufunc does. It checks nothing: NaN in,
-    NaN out. `external=True` adds that argument; `body` and `frame` go to `jacobian`.
+    >>> ops = kt.operators(model, q)
+    >>> mass = ops.H @ ops.phi @ ops.M @ ops.phi.T @ ops.H.T
+    >>> mass, mass.inv
+    (H φ M φ* H*, (1 − H ψ K)* D⁻¹ (1 − H ψ K))
+    >>> mass @ v, mass.inv @ tau, mass.logdet(), mass.dense()
 
-    Raises
-    ------
-    InputError : not a function of kinetree, an unknown option, a dtype other than float64, a model without coordinates
+    Source: Jain II, sections 2 to 6. Stacked vectors are (..., nv) on the joints and (..., 6 nbodies) on the bodies, in body
+    axes; the leading axes of q and of the vectors broadcast. Complex q is welcome. Raises InputError.
     """
-    if np.dtype(dtype) != np.float64:
-        raise InputError(f"kernels are compiled for float64, found dtype {np.dtype(dtype)}.")
-    algorithm = algorithm_of(function)
-    if algorithm is kinematics.difference:
-        raise InputError("difference has no kernel: it runs through the NumPy reference. Call kinetree.difference.")
-    without = () if options.pop("external", False) else ("external",)
-    if algorithm is kinematics.jacobian:
-        options = {"body": body_of(model, options.pop("body", None)), "frame": options.pop("frame", "world"), **options}
-    known = {"body", "frame"} if algorithm is kinematics.jacobian else set()
-    if set(options) - known:
-        raise InputError(f"unknown options {sorted(set(options) - known)}; allowed: {sorted(known | {'external'})}.")
-    return kernel_of(algorithm, model, without, options)
+    return evaluation.operators(model, q)
 
 
-def reference(function: Callable[..., Any], model: Model, *arrays: ArrayLike | None, **options: Any) -> Any:
-    """What a public function returns, by the NumPy reference: the same node functions, nothing compiled.
-
-    Slow and plain; accepts complex arrays, so that derivatives can be taken by complex steps.
-    """
-    if "body" in options:
-        options = {"frame": "world", **options, "body": body_of(model, options["body"])}
-    return evaluate_reference(algorithm_of(function), model, *(x for x in arrays if x is not None), **options)
-
-
-def algorithm_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The algorithm behind a public function; `InputError` listing those that have one."""
-    if function not in _algorithm_of:
-        names = ", ".join(f.__name__ for f in _algorithm_of)
-        raise InputError(f"{function!r} is not a function that kinetree compiles. Those are: {names}.")
-    return _algorithm_of[function]
+def check_frame(frame: str) -> None:
+    """`InputError` unless the frame is one of `FRAMES`."""
+    if frame not in FRAMES:
+        raise InputError(f"frame must be one of {', '.join(map(repr, FRAMES))}, found {frame!r}.")

@@ -205,3 +205,14 @@ def test_a_welded_point_mass_is_no_singular_model():
     assert model.nv == 1
     with pytest.raises(kt.ModelError, match="ball"):
         kt.Model([arm, kt.Body("ball", "arm", kt.Spherical(), kt.Pose(translation=[0.5, 0, 0]), point)])
+
+
+@pytest.mark.parametrize("arguments", [("a",), (0, -1), (-1,), (0, (2, "x")), (0, 1.5)])
+def test_random_coordinates_are_refused_by_name(arguments):
+    with pytest.raises(kt.ModelError, match="random takes a seed"):
+        model().random(*arguments)
+
+
+def test_simulate_names_the_argument_that_is_wrong():
+    with pytest.raises(kt.InputError, match="simulate of 'floating': q0 must have shape"):
+        kt.simulate(model(), Q[:3], V)

@@ -12,6 +12,7 @@ CALLS = {
     kt.forward_dynamics: ("q", "v", "a", "external"),
     kt.mass_matrix: ("q",),
     kt.inverse_mass_matrix: ("q",),
+    kt.logdet_mass_matrix: ("q",),
     kt.bias_force: ("q", "v"),
     kt.gravity_force: ("q",),
     kt.kinetic_energy: ("q", "v"),
@@ -50,3 +51,11 @@ def test_jacobian(name, frame):
     model = zoo.model(name)
     for body in {0, model.nbodies - 1}:
         compare(kt.jacobian, model, body=body, frame=frame)
+
+
+@pytest.mark.parametrize("frame", ["world", "body"])
+@pytest.mark.parametrize("name", ["mixed chain", "forest", "panda"])
+def test_compliance(name, frame):
+    model = zoo.model(name)
+    for bodies in ([0], [model.nbodies - 1, 0], list(range(model.nbodies))[-4:]):
+        compare(kt.compliance, model, bodies=bodies, frame=frame)

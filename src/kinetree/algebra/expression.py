@@ -151,7 +151,7 @@ class Operator(ABC):
 
     def __mul__(self, scale: float) -> Operator:
         if isinstance(scale, Operator):
-            raise InputError(f"operators are multiplied with @: ({self}) @ ({scale}).")
+            raise InputError(f"operators are multiplied with @: {_bracketed(self)} @ {_bracketed(scale)}.")
         return add(((float(scale), self),)) if isinstance(scale, numbers.Real) else NotImplemented
 
     __rmul__ = __mul__
@@ -243,7 +243,7 @@ class Product(Operator):
         self.rows, self.columns, self.sko = rows, columns, sko
 
     def __str__(self) -> str:
-        return " ".join(f"({x})" if isinstance(x, Sum) and not x.star_of else str(x) for x in self.factors) or "1"
+        return " ".join(map(_bracketed, self.factors)) or "1"
 
     @property
     def factors(self) -> tuple[Operator, ...]:
@@ -355,7 +355,8 @@ def product(*operands: Operator) -> Operator:
     for left, right in pairwise(operands):
         if left.columns != right.rows:
             raise InputError(
-                f"({left}) @ ({right}) does not fit: {left} takes {left.columns}, {right} gives {right.rows}"
+                f"{_bracketed(left)} @ {_bracketed(right)} does not fit: "
+                f"{left} takes {left.columns}, {right} gives {right.rows}"
                 f"{_tree_note(left.columns, right.rows)}."
             )
     coefficient, factors = 1.0, []
@@ -378,7 +379,7 @@ def add(terms: Sequence[tuple[float, Operator]]) -> Operator:
     for c, operand in terms:
         if operand.rows != first.rows or operand.columns != first.columns:
             raise InputError(
-                f"({first}) + ({operand}) does not fit: {first} takes {first.columns} and gives {first.rows}, "
+                f"{first} + {operand} does not fit: {first} takes {first.columns} and gives {first.rows}, "
                 f"{operand} takes {operand.columns} and gives {operand.rows}{_tree_note(first.rows, operand.rows)}."
             )
         for inner, term in operand.terms:
@@ -404,6 +405,10 @@ def _operand(like: Operator, other: Operator | float) -> Operator:
     if isinstance(other, numbers.Real):
         return float(other) * identity(like)
     raise InputError(f"{like} can be added to an operator or to a number (that multiple of 1), not to {type(other).__name__}.")
+
+
+def _bracketed(op: Operator) -> str:
+    return f"({op})" if isinstance(op, Sum) and not op.star_of else str(op)
 
 
 def _tree_note(a: Space, b: Space) -> str:

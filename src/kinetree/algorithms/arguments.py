@@ -13,6 +13,7 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
     "q0": ("nq",),
     "q1": ("nq",),
     "v": ("nv",),
+    "v0": ("nv",),
     "v_dt": ("nv",),
     "a": ("nv",),
     "tau": ("nv",),

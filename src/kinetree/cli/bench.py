@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree import functions
+from kinetree import compilation, functions
 from kinetree.cli.peers import Peer, PeerUnable, mujoco_peer, pinocchio_peer
 from kinetree.cli.report import Report, add_row, heading, table
 from kinetree.cli.source import Source
@@ -45,7 +45,7 @@ class Bench(Source):
         ours: dict[str, Array] = {}
         for name, function in (("forward", functions.forward_dynamics), ("inverse", functions.inverse_dynamics)):
             start = perf_counter()
-            kernel = functions.compile(function, model)
+            kernel = compilation.compile(function, model)
             compiled = perf_counter() - start
             ours[name] = kernel(q, v, tau)
             single = median(lambda k=kernel: k(q[0], v[0], tau[0]))

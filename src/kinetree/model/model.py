@@ -155,9 +155,14 @@ class Model:
         return np.concatenate([body.joint.neutral() for body in self.bodies])
 
     def random(self, seed: int | np.random.Generator = 0, size: int | tuple[int, ...] = ()) -> Array:
-        """Random coordinates (*size, nq), within the joint limits where there are any."""
-        rng = np.random.default_rng(seed)
-        size = (size,) if isinstance(size, int) else tuple(size)
+        """Random coordinates (*size, nq), within the joint limits where there are any. Raises ModelError."""
+        try:
+            rng = np.random.default_rng(seed)
+            size = np.empty(size, dtype=[]).shape
+        except (TypeError, ValueError) as failure:
+            raise ModelError(
+                f"random takes a seed (a whole number, 0 or more, or a NumPy Generator) and a size (n, or several): {failure}."
+            ) from None
         parts = [body.joint.random(rng, size, body.limits.lower, body.limits.upper) for body in self.bodies]
         return np.concatenate(parts, axis=-1)
 

@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from kinetree import functions
+from kinetree import compilation, functions
 from kinetree.algebra.rigid import joint_maps, weights
 from kinetree.algorithms.kinematics import velocities
 from kinetree.compiler.compile import kernel_of
@@ -65,7 +65,7 @@ def _energy(run: Run, why: str) -> Conserved:
 
 def _momenta(model: Model, run: Run, why: str) -> list[Conserved]:
     h = kernel_of(spatial_momentum, model)(run.q, run.v)
-    c = functions.compile(functions.center_of_mass, model)(run.q)
+    c = compilation.compile(functions.center_of_mass, model)(run.q)
     mass = sum(body.inertia.mass for body in model.bodies)
     linear = h[:, 3:] - mass * run.t[:, None] * model.gravity
     angular = h[:, :3] - np.cross(c, h[:, 3:])

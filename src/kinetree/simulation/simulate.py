@@ -8,8 +8,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree import functions
+from kinetree import compilation, functions
 from kinetree.errors import InputError, KinetreeError, SimulationError
+from kinetree.evaluation import checked_arguments
 from kinetree.model import Model
 from kinetree.simulation.control import control_signal, external_signal
 from kinetree.simulation.integrators import INTEGRATORS, Step
@@ -123,8 +124,8 @@ class _Record:
         t_all, q_all, v_all = (x[: self._count] for x in (self._t, self._q, self._v))
         model, (integrator, dt, driven) = self._model, self._about
         with np.errstate(all="ignore"):
-            kinetic = functions.compile(functions.kinetic_energy, model)(q_all, v_all)
-            potential = functions.compile(functions.potential_energy, model)(q_all)
+            kinetic = compilation.compile(functions.kinetic_energy, model)(q_all, v_all)
+            potential = compilation.compile(functions.potential_energy, model)(q_all)
         return Run(
             t=t_all,
             q=q_all,
@@ -160,8 +161,7 @@ def _initial_state(model: Model, q0: ArrayLike | None, v0: ArrayLike | None) -> 
         raise InputError(f"{model.name!r} cannot be simulated: every joint is a weld, nothing can move.")
     q0 = model.neutral() if q0 is None else q0
     v0 = np.zeros(model.nv) if v0 is None else v0
-    with np.errstate(all="ignore"):
-        functions.kinetic_energy(model, q0, v0)
+    checked_arguments(simulate, model, (q0, v0))
     q, v = np.array(q0, dtype=float), np.array(v0, dtype=float)
     if q.ndim != 1 or v.ndim != 1:
         raise InputError(f"q0 and v0 must be one state, shapes ({model.nq},) and ({model.nv},), found {q.shape}, {v.shape}.")

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree import functions
+from kinetree import compilation, functions
 from kinetree.algebra.rigid import per_joint
 from kinetree.algebra.sweeps import each
 from kinetree.compiler.compile import kernel_of
@@ -36,7 +36,7 @@ class System:
 
 def system_of(model: Model, control: Signal | None, external: Signal | None) -> System:
     """Kernels of a model, closed over what drives it."""
-    forward = functions.compile(functions.forward_dynamics, model, external=external is not None)
+    forward = compilation.compile(functions.forward_dynamics, model, external=external is not None)
     still = np.zeros(model.nv)
 
     def acceleration(t: float, q: Array, v: Array) -> Array:
@@ -45,7 +45,7 @@ def system_of(model: Model, control: Signal | None, external: Signal | None) -> 
 
     curved = any(body.joint.quaternion is not None for body in model.bodies)
     rate = kernel_of(coordinate_rate, model) if curved else _flat_rate
-    return System(acceleration, functions.compile(functions.integrate, model), rate)
+    return System(acceleration, compilation.compile(functions.integrate, model), rate)
 
 
 def coordinate_rate(model: Model, v_dt: Array, v: Array) -> Array:

@@ -1,0 +1,86 @@
+"""Operational-space compliance by blocks of Ω. Source: Jain II (59), (60); blocks by the backward Lyapunov equation (25).
+
+J M_q⁻¹ J* = blocks of Ω = ψ* H* D⁻¹ H ψ
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.algebra.rigid import sko_model
+from kinetree.algorithms.kinematics import poses
+from kinetree.errors import InputError
+from kinetree.model import Model
+from kinetree.spatial.scalars import Array
+from kinetree.spatial.sixvectors import symmetric
+
+RANK = 1e-12
+"""Eigenvalue, relative to the unit diagonal it is scaled to, below which a direction of the compliance is lost."""
+
+
+def compliance(model: Model, q: Array, *, bodies: tuple[int, ...], frame: str) -> Array:
+    """Blocks (i, j) of Ω for i, j among m bodies (6m, 6m)."""
+    Omega = sko_model(model, q).Omega
+    found = np.zeros((6 * len(bodies), 6 * len(bodies)), dtype=object)
+    turned = _turns(model, q, bodies) if frame == "world" else [np.eye(6)] * len(bodies)
+    for a, i in enumerate(bodies):
+        for b, j in enumerate(bodies[: a + 1]):
+            block = turned[a] @ Omega.blocks(i, j) @ turned[b].T
+            rows, columns = slice(6 * a, 6 * a + 6), slice(6 * b, 6 * b + 6)
+            found[columns, rows], found[rows, columns] = block.T, block
+    return symmetric(found)
+
+
+def _turns(model: Model, q: Array, bodies: tuple[int, ...]) -> list[Array]:
+    """diag(R, R) of each body: motions in body axes to world axes."""
+    placed = poses(model, q)
+    zero = np.zeros((3, 3))
+    return [np.block([[placed[k][0], zero], [zero, placed[k][0]]]) for k in bodies]
+
+
+def inverse_compliance(model: Model, bodies: tuple[int, ...], C: Array) -> Array:
+    """Λ = C⁻¹ (..., 6m, 6m) of a compliance, or `InputError` naming the directions in which it is zero."""
+    own = np.diagonal(C, axis1=-2, axis2=-1)
+    scale = np.sqrt(np.where(own > RANK * own.max(axis=-1, keepdims=True), own, 1.0))
+    # Scaled, so that metres and radians weigh alike.
+    scaled = C / (scale[..., :, None] * scale[..., None, :])
+    values, vectors = np.linalg.eigh(scaled)
+    singular = values[..., 0] <= RANK
+    if singular.any():
+        state = tuple(map(int, np.argwhere(singular)[0]))
+        lost = vectors[state][:, values[state] <= RANK] / scale[state][:, None]
+        names = ", ".join(model.body_names[k] for k in bodies)
+        rank = C.shape[-1] - lost.shape[1]
+        at = f" at index {state} of the batch" if state else ""
+        raise InputError(
+            f"operational_space_inertia of {model.name!r}: the stacked Jacobian of {names} has rank "
+            f"{rank} of {C.shape[-1]}{at}: nothing accelerates under {_directions(model, bodies, lost)}. "
+            "Ask for fewer bodies, or use compliance, which exists always."
+        )
+    inverse = np.linalg.inv(scaled) / (scale[..., :, None] * scale[..., None, :])
+    return 0.5 * (inverse + np.swapaxes(inverse, -1, -2))
+
+
+def _directions(model: Model, bodies: tuple[int, ...], lost: Array) -> str:
+    """The wrench combinations that do nothing, each by its largest parts."""
+    axes = ("moment x", "moment y", "moment z", "force x", "force y", "force z")
+    described = []
+    for w in _plain_basis(lost.T)[:4]:
+        parts = sorted((n for n in range(w.size) if abs(w[n]) > 0.01), key=lambda n: -abs(w[n]))[:4]
+        told = [f"{axes[n % 6]} on {model.body_names[bodies[n // 6]]}" for n in parts]
+        described.append(" ".join(part if w[n] == 1 else f"{w[n]:+.2g} {part}" for n, part in zip(parts, told, strict=True)))
+    more = f"; and {lost.shape[1] - 4} more" if lost.shape[1] > 4 else ""
+    return "; ".join(described) + more
+
+
+def _plain_basis(W: Array) -> Array:
+    """Rows that span the same space, each with a 1 where all others have 0: directions a person can read."""
+    W = W.copy()
+    for k in range(len(W)):
+        pivot = k + int(np.argmax(np.abs(W[k:]).max(axis=1)))
+        W[[k, pivot]] = W[[pivot, k]]
+        column = int(np.argmax(np.abs(W[k])))
+        W[k] /= W[k, column]
+        others = np.arange(len(W)) != k
+        W[others] -= np.outer(W[others, column], W[k])
+    return W

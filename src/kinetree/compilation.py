@@ -1,0 +1,121 @@
+"""`compile` and `reference`: any public function, or any expression of yours, as a kernel or by the NumPy reference."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from kinetree.algebra.sko import SKO
+from kinetree.compiler.compile import kernel_of
+from kinetree.compiler.expressions import NamedKernel, argument_names, kernel_of_expression
+from kinetree.errors import InputError
+from kinetree.evaluation import bodies_of, body_of, evaluate_reference, operators
+from kinetree.functions import algorithm_of, check_frame, difference
+from kinetree.model import Model
+
+
+def compile(
+    function: Callable[..., Any],
+    model: Model | SKO,
+    dtype: DTypeLike = np.float64,
+    *,
+    shapes: Mapping[str, Sequence[int | str]] | None = None,
+    **options: Any,
+) -> np.ufunc | NamedKernel:
+    """A kernel for one model: a NumPy generalized ufunc. It broadcasts, casts, takes `out=`, and honours strides.
+
+    A public function, compiled once and kept with the model::
+
+        kernel = kt.compile(kt.forward_dynamics, model)         # kernel(q, v, tau, out=None)
+
+    An expression of yours, traced once; all it applies is fused, what it has in common is computed once::
+
+        kernel = kt.compile(lambda ops, x: (ops.H @ ops.phi @ ops.M @ ops.phi.T @ ops.H.T).inv @ x, model)   # kernel(q, x)
+
+    Kernels check nothing: NaN in, NaN out.
+
+    Parameters
+    ----------
+    function : a public function of kinetree; or f(ops, x, y, …) of the SKO model and arrays. An argument called `q` receives
+        the coordinates. f returns an array, several, or a dictionary of arrays: the kernel then returns a dictionary.
+    model : a model; or, for f, an `SKO` model of plain numbers: the kernel has no argument q then
+    shapes : {"x": (n, …)} of f's arrays; a number, or "nq", "nv", "nbodies". Found by itself where an operator is applied
+        to the array itself; v, a, tau and external have their usual shapes otherwise
+    options : of a public function: `external=True` adds that argument; `body`, `bodies`, `frame` as in its call
+
+    Raises
+    ------
+    InputError : an unknown option, a dtype other than float64, a model without coordinates; f branches on a number it
+        was given, or returns something that is not numbers
+    """
+    if np.dtype(dtype) != np.float64:
+        raise InputError(f"kernels are compiled for float64, found dtype {np.dtype(dtype)}.")
+    if function not in algorithm_of:
+        return _compile_expression(function, model, shapes or {}, options)
+    if not isinstance(model, Model):
+        raise InputError(f"{function.__name__} is compiled for a kinetree Model, found {type(model).__name__}.")
+    if function is difference:
+        raise InputError("difference has no kernel: it runs through the NumPy reference. Call kinetree.difference.")
+    without = () if options.pop("external", False) else ("external",)
+    return kernel_of(algorithm_of[function], model, without, _static_options(function, model, options))
+
+
+def reference(function: Callable[..., Any], model: Model, *arrays: ArrayLike | None, **options: Any) -> Any:
+    """What a public function, or f(ops, x, …) of yours, returns by the NumPy reference: the same sweeps, nothing compiled.
+
+    Slow and plain; accepts complex arrays, so that derivatives can be taken by complex steps.
+    """
+    if function in algorithm_of:
+        given = (x for x in arrays if x is not None)
+        return evaluate_reference(algorithm_of[function], model, *given, **_static_options(function, model, options))
+    _check_expression(function)
+    if isinstance(model, SKO):
+        return function(model, *arrays)
+    q, *rest = arrays
+    names = argument_names(function)
+    if "q" in names:
+        rest.insert(names.index("q"), q)
+    return function(operators(model, q), *rest)
+
+
+def _compile_expression(
+    function: Callable[..., Any], model: Model | SKO, shapes: Mapping[str, Sequence[int | str]], options: Mapping[str, Any]
+) -> np.ufunc | NamedKernel:
+    _check_expression(function)
+    if options:
+        raise InputError(f"unknown options {sorted(options)}: a function of yours takes only shapes.")
+    if not isinstance(model, (Model, SKO)):
+        raise InputError(f"an expression is compiled for a kinetree Model or an SKO model, found {type(model).__name__}.")
+    return kernel_of_expression(function, model, shapes)
+
+
+def _check_expression(function: Any) -> None:
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    if not parameters or any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY) for p in parameters):
+        names = ", ".join(f.__name__ for f in algorithm_of)
+        raise InputError(f"{function!r} cannot be compiled. Give f(ops, x, …) with named arguments, or one of: {names}.")
+
+
+def _static_options(function: Callable[..., Any], model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Options fixed at compilation, in the algorithm's order, defaults as in the public function."""
+    algorithm, public = algorithm_of[function], inspect.signature(function).parameters
+    known = [p.name for p in inspect.signature(algorithm).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    if set(given) - set(known):
+        raise InputError(f"unknown options {sorted(set(given) - set(known))}; allowed: {sorted({*known, 'external'})}.")
+    return {name: _option(model, name, given.get(name, public[name].default)) for name in known}
+
+
+def _option(model: Model, name: str, value: Any) -> Any:
+    if name == "frame":
+        check_frame(value)
+        return value
+    if value is inspect.Parameter.empty:
+        raise InputError(f"say {name}=…, by name or index; bodies of {model.name!r}: {', '.join(model.body_names[:40])}.")
+    return body_of(model, value) if name == "body" else bodies_of(model, value)
