@@ -164,9 +164,11 @@ class Step(Element):
         sko: SKO,
         carriers: Sequence[Any],
         make_inner: Callable[[], Sequence[Any]] | None = None,
+        resolvent_symbol: str | None = None,
     ) -> None:
         super().__init__(symbol, rows, columns, sko)
         self.carriers, self._make_inner = carriers, make_inner
+        self._resolvent_symbol = resolvent_symbol or f"(1 − {symbol})⁻¹"
 
     @cached_property
     def inner(self) -> Sequence[Any]:
@@ -211,7 +213,7 @@ class Step(Element):
     @cached_property
     def resolvent(self) -> Resolvent:
         """(1 − A)⁻¹."""
-        return Resolvent(f"(1 − {self.symbol})⁻¹", self)
+        return Resolvent(self._resolvent_symbol, self)
 
 
 @final
@@ -278,7 +280,8 @@ class ResolventInverse(Element):
     """φ⁻¹ = 1 − E_φ."""
 
     def __init__(self, of: Resolvent) -> None:
-        super().__init__(f"{of.symbol}⁻¹", of.columns, of.rows, of.sko)
+        symbol = of.symbol.removesuffix("⁻¹") if of.symbol.endswith("⁻¹") else f"{of.symbol}⁻¹"
+        super().__init__(symbol, of.columns, of.rows, of.sko)
         self.of = of
 
     def apply(self, x: Blocks) -> Blocks:

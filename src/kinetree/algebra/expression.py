@@ -288,16 +288,23 @@ class Sum(Operator):
     def __init__(self, terms: Sequence[tuple[float, Operator]], rows: Space, columns: Space, sko: SKO) -> None:
         self._terms = tuple(terms)
         self.rows, self.columns, self.sko = rows, columns, sko
-        self.star_of: Sum | None = None
 
     def __str__(self) -> str:
-        if self.star_of is not None:
-            return f"({self.star_of})*"
+        return f"({self.T.plain})*" if self.is_starred else self.plain
+
+    @cached_property
+    def is_starred(self) -> bool:
+        """Whether (…)* is how it is written: the transpose has fewer stars."""
+        return len(self.terms) > 1 and self.plain.count("*") > self.T.plain.count("*")
+
+    @cached_property
+    def plain(self) -> str:
+        """The terms as they are."""
         text = ""
         for c, x in self.terms:
             sign = "−" if c < 0 else "+"
             size = f"{abs(c):g}" if abs(c) != 1 else ""
-            word = "" if size and str(x) == "1" else f"({x})" if size and isinstance(x, Sum) else str(x)
+            word = "" if size and str(x) == "1" else str(x)
             part = " ".join(filter(None, (size, word)))
             text += (f" {sign} " if text else "−" if c < 0 else "") + part
         return text or "0"
@@ -313,11 +320,8 @@ class Sum(Operator):
         return total
 
     @cached_property
-    def T(self) -> Operator:
-        star = Sum([(c, x.T) for c, x in self.terms], self.columns, self.rows, self.sko)
-        if len(self.terms) > 1 and star.key != self.key:
-            star.star_of = None if self.star_of else self
-        return star
+    def T(self) -> Sum:
+        return Sum([(c, x.T) for c, x in self.terms], self.columns, self.rows, self.sko)
 
     @cached_property
     def key(self) -> Hashable:
@@ -408,7 +412,7 @@ def _operand(like: Operator, other: Operator | float) -> Operator:
 
 
 def _bracketed(op: Operator) -> str:
-    return f"({op})" if isinstance(op, Sum) and not op.star_of else str(op)
+    return f"({op})" if isinstance(op, Sum) and not op.is_starred else str(op)
 
 
 def _tree_note(a: Space, b: Space) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.algebra.application import joined
-from kinetree.algebra.elements import Diagonal, DiagonalInverse, Resolvent, ResolventInverse
+from kinetree.algebra.elements import Diagonal, DiagonalInverse, Resolvent, ResolventInverse, Step
 from kinetree.algebra.expression import Operator, Starred, Sum, identity, product
 from kinetree.algebra.identities import FACTORIZATIONS, INVERSES
 from kinetree.algebra.rewriting import Replacement, inverse_of_element
@@ -105,7 +105,23 @@ def _inverse_of_factor(factor: Operator, sko: SKO) -> tuple[Operator, list[Repla
     for rule in sko.rules.inverse_pairs:
         if rule.found.key == factor.key:
             return rule.put, [rule]
-    return None
+    step = _step_taken_from_one(factor)
+    if step is None:
+        return None
+    resolvent = step.resolvent if isinstance(step, Step) else step.T.resolvent.T
+    return resolvent, [Replacement("(section 2.1)", factor, resolvent, True)]
+
+
+def _step_taken_from_one(factor: Operator) -> Operator | None:
+    """A, if the factor is 1 − A of a step A or of its transpose."""
+    if factor.rows != factor.columns or len(factor.terms) != 2:
+        return None
+    one = identity(factor).key
+    rest = [(c, x) for c, x in factor.terms if x.key != one]
+    if len(rest) != 1 or (1.0, one) not in [(c, x.key) for c, x in factor.terms]:
+        return None
+    ((c, A),) = rest
+    return A if c == -1 and isinstance(A.element if isinstance(A, Starred) else A, Step) else None
 
 
 def _slogdet_of_factor(op: Operator) -> tuple[Array, Array] | None:

@@ -12,6 +12,7 @@ from typing import Any, final
 import numpy as np
 
 from kinetree.algebra import abstract
+from kinetree.algebra.cdi import CDI
 from kinetree.algebra.elements import Diagonal, Named, Resolvent, Step
 from kinetree.algebra.expression import Operator
 from kinetree.algebra.lyapunov import symmetric_forward
@@ -101,12 +102,12 @@ class SKO:
     @cached_property
     def E(self) -> Step:
         """E_φ, one step from child to parent."""
-        return Step("E_φ", self.bodies, self.bodies, self, self._weights)
+        return Step("E_φ", self.bodies, self.bodies, self, self._weights, resolvent_symbol="φ")
 
     @cached_property
     def phi(self) -> Resolvent:
         """φ = (1 − E_φ)⁻¹: `phi @ f` gathers forces towards the base, `phi.T @ V` scatters motions outward."""
-        return Resolvent("φ", self.E)
+        return self.E.resolvent
 
     @cached_property
     def H(self) -> Diagonal:
@@ -176,12 +177,16 @@ class SKO:
     @cached_property
     def E_psi(self) -> Step:
         """E_ψ = E_φ τ̄, with weights ψ(p, k) = φ(p, k) τ̄(k) (34), (35)."""
-        return Step("E_ψ", self.bodies, self.bodies, self, self._weights, lambda: each(Complement, self.G.matrices, self._H))
+
+        def passed_on() -> list[Complement]:
+            return each(Complement, self.G.matrices, self._H)
+
+        return Step("E_ψ", self.bodies, self.bodies, self, self._weights, passed_on, resolvent_symbol="ψ")
 
     @cached_property
     def psi(self) -> Resolvent:
         """ψ = (1 − E_ψ)⁻¹, articulated propagation (35)."""
-        return Resolvent("ψ", self.E_psi)
+        return self.E_psi.resolvent
 
     # What they make.
 
@@ -194,6 +199,11 @@ class SKO:
     def mass(self) -> Operator:
         """ℳ = H φ M φ* H*, the mass matrix (3)."""
         return self.H @ self.phi @ self.M @ self.phi.T @ self.H.T
+
+    @cached_property
+    def cdi(self) -> CDI:
+        """The same operators under the names of Mass Matrix and Hamilton: Phi_D, Psi_D, G, J, R, K, Psi_beta."""
+        return CDI(self)
 
     # What a user may add.
 
@@ -217,7 +227,7 @@ class SKO:
     def step(self, symbol: str, weights: Sequence[Any] | Mapping[int, Any]) -> Step:
         """An influence matrix Φ_A of your own on the same tree: weights A(p, k) (..., m_p, m_k), None for roots.
 
-        Its `resolvent` is Ψ_A. Source: Mass Matrix, definitions 1 and 2. Raises InputError if a size does not fit.
+        Its `resolvent` is (1 − A)⁻¹. Raises InputError if a size does not fit.
         """
         made = abstract.edge_weights(symbol, self.tree, weights, self.bodies, self.ground, self.batch)
         return Step(symbol, self.bodies, self.bodies, self, made)
