@@ -9,6 +9,7 @@ arguments.
 from collections.abc import Sequence
 
 from kinetree.compiler.graph import Expr, Graph
+from kinetree.compiler.logarithm import logarithm
 from kinetree.compiler.text import splat, vector
 from kinetree.compiler.trigonometry import SLOW_PATH, sine_cosine_group
 
@@ -150,6 +151,8 @@ class _Body:
             lines.append(f"  %v{i} = fsub {T} {a}, {a}")
         elif op in ("sqrt", "rint"):
             lines.append(f"  %v{i} = {self._intrinsic(op, self._operand(node.args[0]))}")
+        elif op == "log":
+            lines += logarithm(f"%v{i}", self._operand(node.args[0]), self.lanes)
         elif op == "where":
             c, a, b = map(self._operand, node.args)
             lines.append(f"  %w{i} = fcmp une {T} {c}, zeroinitializer")

@@ -6,7 +6,7 @@ The intermediate representation, which is all that an emitter has to understand:
     node    :=  input                          numbered in the order they were asked for
              |  const VALUE                    a float; only ever an operand, never a result
              |  add a b  |  sub a b  |  mul a b  |  div a b
-             |  neg a    |  sqrt a   |  sin a    |  cos a    |  rint a
+             |  neg a    |  sqrt a   |  sin a    |  cos a    |  log a    |  rint a
              |  check a                        a - a, never folded: 0 for finite a, NaN otherwise
              |  where c a b                    a if c != 0 else b
     result  :=  node | float                   what an expression becomes when everything folds
@@ -27,10 +27,9 @@ import time
 
 import numpy as np
 
-__all__ = ["Expr", "Graph", "cos", "finite_check", "rint", "sin", "sqrt", "where"]
+__all__ = ["Expr", "Graph", "cos", "finite_check", "log", "rint", "sin", "sqrt", "where"]
 
 _SMALLEST_NORMAL = 2.0**-1022
-_NO_BRANCH = "a traced value has no number yet: {} would be a branch on data. Use where(condition, a, b) instead."
 
 
 class Graph:
@@ -78,6 +77,17 @@ class Graph:
         if node is None:
             node = self._table[key] = Expr(self, op, args)
         return node
+
+
+def _refusal(what):
+    """A method that raises, because `what` would need a number."""
+
+    def refuse(self, *others):
+        raise TypeError(
+            f"a traced value has no number yet: {what} would be a branch on data. Use where(condition, a, b) instead."
+        )
+
+    return refuse
 
 
 class Expr:
@@ -217,6 +227,10 @@ class Expr:
         """Square root."""
         return self.graph._node("sqrt", self)
 
+    def log(self):
+        """Natural logarithm."""
+        return self.graph._node("log", self)
+
     def rint(self):
         """Nearest whole number, ties to even; odd."""
         if self.op == "neg":
@@ -227,16 +241,9 @@ class Expr:
         """0 if the value is finite, NaN otherwise; never folded."""
         return self.graph._node("check", self.args[0] if self.op == "neg" else self)
 
-    def __bool__(self):
-        raise TypeError(_NO_BRANCH.format("its truth"))
-
-    def __float__(self):
-        raise TypeError(_NO_BRANCH.format("converting it to a float"))
-
-    def _no_comparison(self, other):
-        raise TypeError(_NO_BRANCH.format("comparing it"))
-
-    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _no_comparison
+    __bool__ = _refusal("its truth")
+    __float__ = _refusal("converting it to a float")
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _refusal("comparing it")
     __hash__ = object.__hash__
 
     def __repr__(self):
@@ -316,13 +323,7 @@ def _scale(x, c):
         return -_scale(x, -c)
     if c == 1.0:
         return x
-    graph = x.graph
-    constant = graph.constant(c)
-    key = ("mul", constant.index, x.index)
-    node = graph._table.get(key)
-    if node is None:
-        node = graph._table[key] = Expr(graph, "mul", (constant, x))
-    return node
+    return x.graph._node("mul", x.graph.constant(c), x)
 
 
 def _multiply(a, b):
@@ -364,16 +365,15 @@ def _divide(a, b):
 def _on_floats_too(method, on_float):
     """`method` of traced values, `on_float` of numbers, elementwise on arrays that mix both."""
 
+    def on_one(x):
+        return getattr(x, method)() if x.__class__ is Expr else float(on_float(x))
+
+    on_objects = np.frompyfunc(on_one, 1, 1)
+
     def apply(x):
         if x.__class__ is Expr:
             return getattr(x, method)()
-        array = np.asarray(x)
-        if array.dtype != object:
-            return on_float(x)
-        result = np.empty(array.shape, dtype=object)
-        for k, value in enumerate(array.flat):
-            result.flat[k] = getattr(value, method)() if value.__class__ is Expr else float(on_float(value))
-        return result[()]
+        return on_objects(x) if np.asarray(x).dtype == object else on_float(x)
 
     apply.__name__ = apply.__qualname__ = method
     apply.__doc__ = f"`Expr.{method}` of traced values, numbers, and arrays that mix both."
@@ -383,6 +383,7 @@ def _on_floats_too(method, on_float):
 sin = _on_floats_too("sin", np.sin)
 cos = _on_floats_too("cos", np.cos)
 sqrt = _on_floats_too("sqrt", np.sqrt)
+log = _on_floats_too("log", np.log)
 rint = _on_floats_too("rint", np.rint)
 finite_check = _on_floats_too("finite_check", lambda x: np.where(np.isfinite(x), 0.0, np.nan)[()])
 
@@ -394,11 +395,7 @@ def where(condition, a, b):
     its own `where` around the operand.
     """
     if any(isinstance(x, np.ndarray) for x in (condition, a, b)):
-        parts = np.broadcast_arrays(*(np.asarray(x, dtype=object) for x in (condition, a, b)))
-        result = np.empty(parts[0].shape, dtype=object)
-        for k, triple in enumerate(zip(*(part.flat for part in parts), strict=True)):
-            result.flat[k] = where(*triple)
-        return result
+        return np.asarray(np.frompyfunc(where, 3, 1)(condition, a, b), dtype=object)
     if condition.__class__ is not Expr:
         return a if condition else b
     if a is b or (a.__class__ is not Expr and b.__class__ is not Expr and a == b):

@@ -34,6 +34,7 @@ class KernelStats:
         Additions include subtractions.
     sines_cosines : int
         Arguments of which sine, cosine or both are taken.
+    logarithms : int
     others : int
         Negations, roundings, selections, checks; most negations vanish into the operation that follows.
     fused : int
@@ -51,6 +52,7 @@ class KernelStats:
     divisions: int
     square_roots: int
     sines_cosines: int
+    logarithms: int
     others: int
     fused: int
     operations: int
@@ -155,13 +157,14 @@ def _count(nodes, outputs, lanes, trace_seconds, compile_seconds):
     fused = sum(any(x.op == "mul" and uses[x.index] == 1 for x in node.args) for node in nodes if node.op in ("add", "sub"))
     angles = len({node.args[0].index for node in nodes if node.op in ("sin", "cos")})
     additions, others = of["add"] + of["sub"], of["neg"] + of["rint"] + of["where"] + of["check"]
-    operations = additions + of["mul"] + of["div"] + of["sqrt"] + angles - fused
+    operations = additions + of["mul"] + of["div"] + of["sqrt"] + angles + of["log"] - fused
     return KernelStats(
         additions=additions,
         multiplications=of["mul"],
         divisions=of["div"],
         square_roots=of["sqrt"],
         sines_cosines=angles,
+        logarithms=of["log"],
         others=others,
         fused=fused,
         operations=operations,

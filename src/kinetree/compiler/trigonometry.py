@@ -13,9 +13,8 @@ hardly ever runs. Decided lane by lane: what a state gives does not depend on it
 """
 
 from collections.abc import Sequence
-from functools import partial
 
-from kinetree.compiler.text import bits, splat, vector
+from kinetree.compiler.text import Arithmetic, bits, vector
 
 __all__ = ["LIMIT", "SLOW_PATH", "sine_cosine_group"]
 
@@ -135,34 +134,16 @@ def sine_cosine_group(group: str, arguments: Sequence[str], lanes: int, block: s
 
 def _fast_path(prefix: str, k: int, x: str, lanes: int) -> list[str]:
     """Lines that make ``{prefix}fs{k}`` (sine), ``{prefix}fc{k}`` (cosine) and ``{prefix}far{k}`` (lanes for libm)."""
-    V, I, B = vector(lanes), vector(lanes, "i64"), vector(lanes, "i1")
-    number, whole = partial(splat, lanes=lanes), partial(splat, lanes=lanes, element="i64")
-    lines: list[str] = []
-    count = 0
-
-    def put(text: str, name: str | None = None) -> str:
-        nonlocal count
-        count += 1
-        name = name or f"{prefix}t{k}.{count}"
-        lines.append(f"  {name} = {text}")
-        return name
-
-    def op(word: str, a: str, b: str) -> str:
-        return put(f"{word} contract {V} {a}, {b}")
-
-    def horner(z: str, coefficients: Sequence[float]) -> str:
-        result = number(coefficients[-1])
-        for c in reversed(coefficients[:-1]):
-            result = op("fadd", op("fmul", result, z), number(c))
-        return result
+    code = Arithmetic(f"{prefix}t{k}.", lanes)
+    op, number, whole, horner = code.op, code.number, code.whole, code.horner
 
     # Integers decide, because comparing a NaN as floating point raises a flag.
-    magnitude = put(f"and {I} {put(f'bitcast {V} {x} to {I}')}, {whole(2**63 - 1)}")
-    far = put(f"icmp uge {I} {magnitude}, {whole(bits(LIMIT))}", f"{prefix}far{k}")
-    x = put(f"select {B} {far}, {V} {number(0.0)}, {V} {x}")
+    magnitude = code.integer("and", code.bits_of(x), whole(2**63 - 1))
+    far = code.integer("icmp uge", magnitude, whole(bits(LIMIT)), f"{prefix}far{k}")
+    x = code.select(far, number(0.0), x)
     shifted = op("fadd", op("fmul", x, number(_TWO_OVER_PI)), number(_ROUNDER))
     n = op("fsub", shifted, number(_ROUNDER))
-    quadrant = put(f"bitcast {V} {shifted} to {I}")
+    quadrant = code.bits_of(shifted)
 
     t = op("fsub", x, op("fmul", n, number(_P1)))  # exact
     w = op("fmul", n, number(_P2))  # exact
@@ -186,11 +167,10 @@ def _fast_path(prefix: str, k: int, x: str, lanes: int) -> list[str]:
     quartic = op("fsub", quartic, op("fmul", y, tail))
     cosine = op("fadd", w, op("fadd", correction, quartic))
 
-    even = put(f"icmp eq {I} {put(f'and {I} {quadrant}, {whole(1)}')}, {whole(0)}")
-    next_quadrant = put(f"add {I} {quadrant}, {whole(1)}")
+    even = code.integer("icmp eq", code.integer("and", quadrant, whole(1)), whole(0))
+    next_quadrant = code.integer("add", quadrant, whole(1))
     for name, first, second, turn in (("fs", sine, cosine, quadrant), ("fc", cosine, sine, next_quadrant)):
-        value = put(f"select {B} {even}, {V} {first}, {V} {second}")
-        sign = put(f"shl {I} {put(f'and {I} {turn}, {whole(2)}')}, {whole(62)}")
-        flipped = put(f"xor {I} {put(f'bitcast {V} {value} to {I}')}, {sign}")
-        put(f"bitcast {I} {flipped} to {V}", f"{prefix}{name}{k}")
-    return lines
+        value = code.select(even, first, second)
+        sign = code.integer("shl", code.integer("and", turn, whole(2)), whole(62))
+        code.float_of(code.integer("xor", code.bits_of(value), sign), f"{prefix}{name}{k}")
+    return code.lines
