@@ -19,6 +19,7 @@ from kinetree.spatial.scalars import Array
 Quantity = Literal[
     "mass_matrix",
     "inverse_mass_matrix",
+    "logdet_mass_matrix",
     "inverse_dynamics",
     "forward_dynamics",
     "bias_force",
@@ -28,6 +29,8 @@ Quantity = Literal[
     "forward_kinematics",
     "center_of_mass",
     "jacobian",
+    "compliance",
+    "operational_space_inertia",
 ]
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "inverse_dynamics": ("q", "v", "a"),
@@ -35,6 +38,8 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "bias_force": ("q", "v"),
     "kinetic_energy": ("q", "v"),
     "jacobian": ("q", "body", "frame"),
+    "compliance": ("q", "bodies", "frame"),
+    "operational_space_inertia": ("q", "bodies", "frame"),
 }
 """What each quantity takes; those not here take q."""
 
@@ -59,13 +64,15 @@ class Evaluate(Source):
     """Joint forces, for forward_dynamics."""
     body: str | None = None
     """Name of the body, for jacobian; the last one where not given."""
+    bodies: tuple[str, ...] | None = None
+    """Names of the bodies, for compliance and operational_space_inertia; the last one where not given."""
     frame: Literal["world", "body"] | None = None
-    """Axes of the jacobian; world where not given."""
+    """Axes; where not given, world for the jacobian, each body's own for the compliance and its inverse."""
 
     def report(self) -> Report:
         """The quantity, as numbers with the names they belong to."""
         takes = ARGUMENTS.get(self.quantity, ("q",))
-        for option in ("v", "a", "tau", "body", "frame"):
+        for option in ("v", "a", "tau", "body", "bodies", "frame"):
             if getattr(self, option) is not None and option not in takes:
                 raise InputError(f"{self.quantity} takes {', '.join('--' + x for x in takes)}; --{option} has no effect on it.")
         model = self.model()
@@ -75,6 +82,8 @@ class Evaluate(Source):
                 given[name] = velocities(model, getattr(self, name), f"--{name}")
         if "body" in takes:
             given |= {"body": self.body or model.body_names[-1], "frame": self.frame or "world"}
+        if "bodies" in takes:
+            given |= {"bodies": list(self.bodies or model.body_names[-1:]), "frame": self.frame or "body"}
         result = getattr(functions, self.quantity)(model, **given)
         data = {
             "model": model.name,
@@ -92,12 +101,19 @@ def _drawn(model: Model, quantity: str, result: Any, given: dict[str, Any]) -> l
     x = np.asarray(result)
     names = [name for name, _ in velocity_labels(model)]
     if x.ndim == 0:
-        return [f"{title}: {x:.12g} J"]
+        return [f"{title}: {x:.12g}" + (" J" if quantity.endswith("energy") else "")]
     if quantity == "center_of_mass":
         return _matrix(f"{title} [m]", ["x", "y", "z"], [""], x[:, None])
     if quantity == "jacobian":
         rows = ["ωx", "ωy", "ωz", "vx", "vy", "vz"]
         return _matrix(f"{title}: body {given['body']}, {given['frame']} axes", rows, names, x)
+    if "bodies" in given:
+        bodies = given["bodies"]
+        suffixes = [f" {body}" for body in bodies] if len(bodies) > 1 else [""]
+        on = [part + suffix for suffix in suffixes for part in ("mx", "my", "mz", "fx", "fy", "fz")]
+        moved = [part + suffix for suffix in suffixes for part in ("αx", "αy", "αz", "ax", "ay", "az")]
+        sides = (moved, on) if quantity == "compliance" else (on, moved)
+        return _matrix(f"{title}: {', '.join(bodies)}, {given['frame']} axes", *sides, x)
     if x.ndim == 1:
         units = [_unit(quantity, unit) for _, unit in velocity_labels(model)]
         made = table("joint", ">value", "unit")
