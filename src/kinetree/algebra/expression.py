@@ -46,7 +46,7 @@ class Operator(ABC):
     key : Hashable
         Equal for equal expressions.
     levels : (float, float)
-        Block (i, j) is zero unless i is an ancestor of j and depth(j) − depth(i) is between these (negative: the other way).
+        Block (i, j) is zero unless depth(j) − depth(i) is between these: a step is (1, 1), its star (−1, −1).
     cost : int
         Sweeps and block products of one application, on one scale: 1 for a block diagonal, 2 for a step, 3 for a sweep.
     """
@@ -109,8 +109,9 @@ class Operator(ABC):
 
     @property
     def is_diagonal(self) -> bool:
-        """Whether only blocks (k, k) can be nonzero."""
-        return self.levels == (0, 0)
+        """Whether it is made of block diagonals alone. Levels (0, 0) are not enough: E* E couples the children of one node."""
+        parts = [x for _, term in self.terms for x in term.factors]
+        return all(x.levels == (0, 0) if x is self else x.is_diagonal for x in parts)
 
     @property
     def is_self_adjoint(self) -> bool:

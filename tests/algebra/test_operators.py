@@ -1,0 +1,77 @@
+"""Every operator is its matrix: applied to one vector, to columns, to stacks and batches, transposed, in blocks, inverted."""
+
+import numpy as np
+import pytest
+from by_hand import Matrix, assert_equal
+from cases import Case, case
+from words import OPERATORS
+
+SINGLE = ("bush", "mixed chain", "forest", "abstract forest", "full forest", "chain from the tip", "every joint free")
+
+
+@pytest.fixture(params=SINGLE)
+def one(request) -> Case:
+    return case(request.param)
+
+
+@pytest.fixture(params=OPERATORS)
+def pairs(request, one):
+    """An operator and its transpose, each with its matrix."""
+    A, W = OPERATORS[request.param](one.sko), OPERATORS[request.param](one.hand)
+    return (A, W), (A.T, W.T)
+
+
+def numbers(*shape) -> np.ndarray:
+    return np.random.default_rng(shape).uniform(-1.0, 1.0, shape)
+
+
+def times(W: Matrix, x: np.ndarray) -> Matrix:
+    """W x for columns x."""
+    return W @ Matrix(x, np.abs(x), 0.0)
+
+
+def test_dense_is_the_matrix(pairs):
+    for A, W in pairs:
+        assert A.shape == W.value.shape
+        assert_equal(A.dense(), W)
+
+
+def test_columns(pairs):
+    for A, W in pairs:
+        assert_equal(A @ np.eye(A.shape[1]), W)
+        x = numbers(A.shape[1], 3)
+        assert_equal(A @ x, times(W, x))
+
+
+def test_vectors(pairs):
+    for A, W in pairs:
+        x = numbers(2, 3, A.shape[1])
+        wanted = times(W, x.reshape(6, -1).T)
+        assert_equal((A @ x).reshape(6, -1).T, wanted)
+        assert_equal((A @ x[1, 2])[:, None], times(W, x[1, 2][:, None]))
+        assert_equal((x[1, 2] @ A.T)[:, None], times(W, x[1, 2][:, None]))
+        assert_equal((x @ A.T).reshape(6, -1).T, wanted)
+        assert_equal(np.moveaxis(A @ np.moveaxis(x, -1, -2), -2, -1).reshape(6, -1).T, wanted)  # columns in a stack
+
+
+def test_the_transpose_is_the_adjoint(pairs):
+    for A, W in pairs:
+        x, y = numbers(A.shape[1]), numbers(A.shape[0])
+        assert abs((A @ x) @ y - x @ (A.T @ y)) <= 2 * W.error * (np.abs(y) @ W.size @ np.abs(x))
+
+
+def test_blocks_are_slices(pairs):
+    for A, W in pairs:
+        for i, rows in enumerate(A.rows.slices):
+            for j, columns in enumerate(A.columns.slices):
+                found, wanted = A.blocks(i, j), W.value[rows, columns]
+                assert found.shape == wanted.shape
+                assert np.abs(found - wanted).max(initial=0.0) <= 2 * W.bound
+
+
+def test_pattern_covers_what_is_not_zero(pairs):
+    for A, W in pairs:
+        pattern = A.pattern()
+        for i, rows in enumerate(A.rows.slices):
+            for j, columns in enumerate(A.columns.slices):
+                assert pattern[i, j] or np.abs(W.value[rows, columns]).max(initial=0.0) <= W.bound
