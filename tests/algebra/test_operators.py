@@ -75,3 +75,11 @@ def test_pattern_covers_what_is_not_zero(pairs):
         for i, rows in enumerate(A.rows.slices):
             for j, columns in enumerate(A.columns.slices):
                 assert pattern[i, j] or np.abs(W.value[rows, columns]).max(initial=0.0) <= W.bound
+
+
+def test_what_is_kept_of_an_expression_is_not_given_to_another():
+    """An element that is no more needed leaves its address to the next: the key of neither may be an address."""
+    s, d = case("bush").sko, case("bush").hand
+    for c in range(50):
+        X = s.diagonal("X", [c * np.eye(6)] * 6)
+        assert_equal((s.phi @ X @ s.phi.T).dense(), d.phi @ d.diagonal([c * np.eye(6)] * 6) @ d.phi.T)

@@ -50,7 +50,7 @@ class Element(Operator):
 
     @property
     def key(self) -> Hashable:
-        return id(self)
+        return self  # not its address, which another element may have later
 
     @property
     def batch(self) -> tuple[int, ...] | None:
