@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import final
 
 import numpy as np
@@ -20,6 +21,7 @@ from kinetree.algebra.application import joined
 from kinetree.algebra.elements import Named, Resolvent
 from kinetree.algebra.expression import Blocks, Operator, Product, Starred, Sum
 from kinetree.algebra.spaces import Space
+from kinetree.algebra.sweeps import each, gather, scatter
 from kinetree.spatial.scalars import Array
 from kinetree.spatial.sixvectors import symmetric
 
@@ -48,27 +50,39 @@ def block(op: Operator, i: int, j: int) -> Array:
 
 
 def pattern(op: Operator) -> Array:
-    """Which blocks can be nonzero, by the tree alone: booleans (nodes, nodes)."""
-    if isinstance(op, Starred):
-        return pattern(op.element).T
+    """Which blocks can be nonzero, by the tree and the sizes alone: booleans (nodes, nodes).
+
+    The expression is applied to the identity, with "or" for the sum and "and" for the product of numbers.
+    """
+    return np.array(_reach(op, list(np.diag(np.array(op.columns.sizes) > 0))))
+
+
+def _reach(op: Operator, x: Blocks) -> Blocks:
+    """Rows of booleans, one per node: which blocks of A x can be nonzero, given which ones of x can."""
     if isinstance(op, Named):
-        return pattern(op.definition)
-    tree = op.sko.tree
+        return _reach(op.definition, x)
     if isinstance(op, Product):
-        found = np.eye(len(tree), dtype=bool)
         for factor in reversed(op.factors):
-            found = (pattern(factor).astype(np.float32) @ found.astype(np.float32)) > 0
-        return found
+            x = _reach(factor, x)
+        return x
     if isinstance(op, Sum):
-        return np.logical_or.reduce([np.zeros((len(tree), len(tree)), dtype=bool), *(pattern(x) for _, x in op.terms)])
-    low, high = op.levels
-    found = np.zeros((len(tree), len(tree)), dtype=bool)
-    for k in range(len(tree)):
-        for steps, ancestor in enumerate(tree.path_to_root(k)):
-            if steps > high:
-                break
-            found[ancestor, k] = steps >= low
-    return found
+        nothing = [np.zeros_like(row) for row in x]
+        return reduce(lambda y, term: each(np.logical_or, y, _reach(term[1], x)), op.terms, nothing)
+    tree, (nearest, farthest) = op.sko.tree, sorted(map(abs, op.levels))
+
+    def node(received: Array, x: Array, takes: bool, gives: bool) -> tuple[Array, Array]:
+        x = x & takes
+        y = (received if nearest else x | received) & gives
+        return y, y if farthest > 1 else x
+
+    data = x, [size > 0 for size in op.columns.sizes], [size > 0 for size in op.rows.sizes]
+    nothing = np.zeros_like(x[0])
+    if farthest == 0:
+        return each(lambda *own: node(nothing, *own)[0], *data)
+    if min(op.levels) < 0:
+        passed = scatter(tree, lambda above, *own: node(above[1], *own), (nothing, nothing), *data)
+        return [y for y, _ in passed]
+    return gather(tree, node, nothing, *data)
 
 
 def _dense(op: Operator) -> Array:

@@ -72,6 +72,39 @@ class Tree:
             depths[i] = 1 if parent == GROUND else depths[parent] + 1
         return tuple(depths)
 
+    @cached_property
+    def depth_first(self) -> tuple[int, ...]:
+        """Every node followed by its whole subtree, children in order: the order in which a tree is drawn line by line."""
+        found, waiting = [], list(reversed(self.roots))
+        while waiting:
+            found.append(waiting.pop())
+            waiting.extend(reversed(self.children[found[-1]]))
+        return tuple(found)
+
+    @cached_property
+    def segments(self) -> tuple[tuple[int, ...], ...]:
+        """The maximal serial chains, nodes from the base outward: one begins at every root and below every branching node.
+
+        Numbered as `order` meets their first nodes, so parents come first. Source: Jain II, section 7.1; his numbers run
+        from the tips.
+        """
+        parents, children = self.parents, self.children
+        begin = [k for k in self.order if parents[k] == GROUND or len(children[parents[k]]) > 1]
+        return tuple(tuple(self._chain(k)) for k in begin)
+
+    @cached_property
+    def segment_parents(self) -> tuple[int, ...]:
+        """The tree of segments: the segment that each segment hangs on, by its last node; `GROUND` for a root's."""
+        carrier = {segment[-1]: n for n, segment in enumerate(self.segments)}
+        return tuple(carrier.get(self.parents[segment[0]], GROUND) for segment in self.segments)
+
+    def _chain(self, k: int) -> Iterator[int]:
+        """Node k and its descendants down to the first that has no child or several."""
+        yield k
+        while len(self.children[k]) == 1:
+            (k,) = self.children[k]
+            yield k
+
     def path_to_root(self, i: int) -> Iterator[int]:
         """Node i, its parent, and so on to its root."""
         while i != GROUND:
