@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, final
 
+from kinetree.cli.picture import draw
 from kinetree.cli.report import Report, add_row, heading, number, table
 from kinetree.cli.source import Source
-from kinetree.model import GROUND, Model
+from kinetree.cli.sparsity import Sparsity
+from kinetree.cli.trees import branches
+from kinetree.model import Model
 
 
 @final
@@ -15,11 +18,16 @@ from kinetree.model import GROUND, Model
 class Show(Source):
     """What is in a model: bodies and joints as a tree, sizes, masses, and what the loader repaired.
 
-    Example: kinetree show panda.urdf --base free
+    Example: kinetree show panda.urdf --base free --sparsity
     """
 
+    sparsity: bool = False
+    """Show the serial-chain segments, and which blocks of E, φ and the mass matrix are zero."""
+    picture: str | None = None
+    """Draw these blocks to a file (.png, .pdf, .svg …); goes with --sparsity, asked for or not."""
+
     def report(self) -> Report:
-        """The tree as a table."""
+        """The tree as a table, and its sparsity where asked for."""
         model = self.model()
         bodies = [
             {
@@ -47,26 +55,29 @@ class Show(Source):
             "diagnostics": [asdict(note) for note in model.diagnostics],
         }
         rows = table(">", "body", "joint", "kind", ">q", ">v", ">mass [kg]")
-        for branch, body in zip(branches(model), bodies, strict=True):
-            i, name = body["index"], body["name"]
-            q, v = model.q_slices[i], model.v_slices[i]
-            add_row(rows, i, branch + name, body["joint"], body["kind"], _range(q), _range(v), number(body["mass"]))
+        branch = branches(model.tree)
+        for i in model.tree.depth_first:
+            body, q, v = bodies[i], model.q_slices[i], model.v_slices[i]
+            name = branch[i] + body["name"]
+            add_row(rows, i, name, body["joint"], body["kind"], _range(q), _range(v), number(body["mass"]))
         sizes = f"{model.nbodies} bodies, nq = {model.nq}, nv = {model.nv}, mass {mass:.6g} kg, gravity {data['gravity']} m/s²"
         notes = [f"note: {note}" for note in model.diagnostics]
-        return Report(data, [heading(model.name), rows, sizes, *notes])
+        parts = [heading(model.name), rows, sizes, *notes]
+        if self.sparsity or self.picture is not None:
+            parts += self._sparsity(model, data)
+        return Report(data, parts)
 
-
-def branches(model: Model) -> list[str]:
-    """The drawing that stands before each body's name: what ties it to its parent."""
-    last = {siblings[-1] for siblings in (*model.tree.children, model.tree.roots) if siblings}
-    drawings: list[str] = []
-    for i, parent in enumerate(model.parents):
-        if parent == GROUND:
-            drawings.append("")
-            continue
-        stem = drawings[parent][:-2] + ("  " if parent in last else "│ ") if drawings[parent] else ""
-        drawings.append(stem + ("└ " if i in last else "├ "))
-    return drawings
+    def _sparsity(self, model: Model, data: dict[str, Any]) -> list[Any]:
+        """What to print of the sparsity; adds it to the data, and draws it where asked for."""
+        sparsity = Sparsity(model)
+        data["sparsity"] = sparsity.data
+        if self.picture is None:
+            return ["", *sparsity.parts]
+        drawing = sparsity.by_bodies
+        names = tuple(model.body_names[k] for k in sparsity.order)
+        draw(drawing, names, f"{model.name}: blocks that can be nonzero, between {drawing.rows}", self.picture)
+        data["picture"] = self.picture
+        return ["", *sparsity.parts, "", f"wrote {self.picture}"]
 
 
 def _range(part: slice) -> str:
