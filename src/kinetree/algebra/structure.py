@@ -20,6 +20,7 @@ from kinetree.algebra import lyapunov
 from kinetree.algebra.application import joined
 from kinetree.algebra.elements import Named, Resolvent
 from kinetree.algebra.expression import Blocks, Operator, Product, Starred, Sum
+from kinetree.algebra.products import backward_product, block_diagonal, forward_product
 from kinetree.algebra.spaces import Space
 from kinetree.algebra.sweeps import each, gather, scatter
 from kinetree.spatial.scalars import Array
@@ -89,13 +90,14 @@ def _dense(op: Operator) -> Array:
     if isinstance(op, Sum):
         return sum((c * _dense(x) for c, x in op.terms), start=np.zeros(op.shape))
     if op.is_diagonal:
-        return _assemble(op, {(k, k): X for k, X in enumerate(_diagonal(op))})
+        return block_diagonal(op.apply([np.eye(size) for size in op.columns.sizes]), op.rows, op.columns)
     word = _word(op)
     if word is None:
         Z = np.concatenate(op.apply(op.columns.split(np.eye(op.columns.dimension))))
         return symmetric(Z) if op.is_self_adjoint else Z
-    fill = _forward_blocks if word.is_forward else _backward_blocks
-    return _assemble(op, fill(op, word))
+    fill = forward_product if word.is_forward else backward_product
+    spaces = op.rows, op.columns
+    return fill(op.sko.tree, word.A, word.B, word.Y, word.left, word.right, *spaces, mirrored=op.is_self_adjoint)
 
 
 def _block(op: Operator, i: int, j: int) -> Array:
@@ -156,60 +158,3 @@ def _run(run: Sequence[Operator], space: Space) -> Blocks:
     for factor in reversed(run):
         x = factor.apply(x)
     return x
-
-
-def _diagonal(op: Operator) -> Blocks:
-    return op.apply([np.eye(size) for size in op.columns.sizes])
-
-
-def _forward_blocks(op: Operator, word: Word) -> dict[tuple[int, int], Array]:
-    """Related blocks only: from each node along its path to the root, Algorithm 4.2."""
-    parents, mirrored = op.sko.tree.parents, op.is_self_adjoint
-    found: dict[tuple[int, int], Array] = {}
-    for k, own in enumerate(word.Y):
-        up = own @ word.right[k]
-        diagonal = word.left[k] @ up
-        found[k, k] = symmetric(diagonal) if mirrored else diagonal
-        across = (word.left[k] @ own).T
-        below, j = k, parents[k]
-        while j >= 0:
-            up = word.A[below] @ up
-            found[j, k] = word.left[j] @ up  # L_j A(j, k) Y_k R_k
-            if mirrored:
-                found[k, j] = found[j, k].T
-            else:
-                across = word.B[below] @ across
-                found[k, j] = across.T @ word.right[j]  # L_k Y_k B*(j, k) R_j
-            below, j = j, parents[j]
-    return found
-
-
-def _backward_blocks(op: Operator, word: Word) -> dict[tuple[int, int], Array]:
-    """Every pair with a common ancestor, column by column from the base, Algorithm 4.3."""
-    tree = op.sko.tree
-    Z: dict[tuple[int, int], Array] = {}
-    for j in tree.order:
-        above = set(tree.path_to_root(j))
-        for i in tree.order:
-            if i == j:
-                Z[i, j] = word.Y[i]
-            elif i in above:
-                Z[i, j] = (word.B[j].T @ Z[i, tree.parents[j]].T).T  # Z(i, p) B(p, j)
-            elif (tree.parents[i], j) in Z:
-                Z[i, j] = word.A[i].T @ Z[tree.parents[i], j]  # A*(p, i) Z(p, j)
-    found = {(i, j): word.left[i] @ X @ word.right[j] for (i, j), X in Z.items()}
-    if op.is_self_adjoint:
-        for i, j in found:
-            found[i, j] = symmetric(found[i, j]) if i == j else found[i, j] if i < j else found[j, i].T
-    return found
-
-
-def _assemble(op: Operator, blocks: dict[tuple[int, int], Array]) -> Array:
-    Z = np.zeros(op.shape, dtype=float if op.batch == () else object)
-    if Z.dtype == object:
-        Z[...] = 0.0
-    if any(np.iscomplexobj(X) for X in blocks.values()):
-        Z = Z.astype(complex)
-    for (i, j), X in blocks.items():
-        Z[op.rows.slices[i], op.columns.slices[j]] = X
-    return Z
