@@ -16,8 +16,6 @@ from by_hand import ByHand
 from hypothesis import strategies as st
 
 import kinetree as kt
-from kinetree.algebra.rigid import sko_model
-from kinetree.algebra.sko import SKO
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +23,7 @@ class Case:
     """One SKO model twice: as the code has it and by hand."""
 
     name: str
-    sko: SKO
+    sko: kt.SKO
     hand: ByHand
     model: kt.Model | None = None
     q: np.ndarray | None = None
@@ -74,14 +72,14 @@ def rigid_by_hand(model: kt.Model, q: np.ndarray) -> ByHand:
 
 
 def rigid(name: str, model: kt.Model, q: np.ndarray) -> Case:
-    return Case(name, sko_model(model, q, ()), rigid_by_hand(model, q), model, q)
+    return Case(name, kt.operators(model, q), rigid_by_hand(model, q), model, q)
 
 
 # Any weights.
 
 
 def abstract(name: str, parents, weights, H, M) -> Case:
-    return Case(name, SKO(parents, weights, H, M), ByHand(parents, weights, H, M))
+    return Case(name, kt.SKO(parents, weights, H, M), ByHand(parents, weights, H, M))
 
 
 def joint_map(rng, n: int, m: int) -> np.ndarray:

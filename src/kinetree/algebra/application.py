@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +34,14 @@ def joined(entries: Array, batch: tuple[int, ...] | None) -> Array:
     return entries if batch is None else join(entries, batch)
 
 
+def entries(x: Array) -> Array | None:
+    """An array of objects as it is if traced numbers are among them, a plain array of plain numbers; None of anything else."""
+    plain = [isinstance(entry, numbers.Number) for entry in x.flat]
+    if all(plain):
+        return x.astype(complex if any(isinstance(entry, (complex, np.complexfloating)) for entry in x.flat) else float)
+    return x if all(p or hasattr(entry, "finite_check") for p, entry in zip(plain, x.flat, strict=True)) else None
+
+
 def _act_on_columns(A: Operator, x: Array, lead: tuple[int, ...], columns: bool) -> Array:
     """One matrix on many vectors: all of them are columns of one application."""
     n = A.columns.dimension
@@ -49,14 +58,18 @@ def _read(A: Operator, x: Any, rows_only: bool) -> tuple[Array, bool]:
     if hasattr(x, "found_size"):  # an argument of a function being compiled, whose size is not known yet
         x.found_size(n)
     try:
-        x = np.asarray(x)
+        given = x = np.asarray(x)
     except (TypeError, ValueError):
         raise InputError(f"{A} is applied to an array of numbers, found {x!s:.80}.") from None
-    if x.dtype.kind not in "biufcO":
-        raise InputError(f"{A} is applied to an array of numbers, found dtype {x.dtype}.")
+    if x.dtype == object:
+        x = entries(x)
+    if x is None or x.dtype.kind not in "biufcO":
+        raise InputError(f"{A} is applied to an array of numbers, found dtype {given.dtype}.")
     fits_rows = x.ndim >= 1 and x.shape[-1] == n
     fits_columns = not rows_only and x.ndim >= 2 and x.shape[-2] == n
     if not (fits_rows or fits_columns):
+        if rows_only:
+            raise InputError(f"x @ {A.T}: x must have shape (…, {n}), a row for each result, found {x.shape}.")
         raise InputError(f"{A} takes {A.columns}: x must have shape (…, {n}), or (…, {n}, c) for columns, found {x.shape}.")
     if x.dtype != object and not np.isfinite(x).all():
         where = tuple(map(int, np.argwhere(~np.isfinite(x))[0]))
