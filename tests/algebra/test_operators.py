@@ -83,3 +83,14 @@ def test_what_is_kept_of_an_expression_is_not_given_to_another():
     for c in range(300):
         X = s.diagonal("X", [c * np.eye(6)] * 6)
         assert_equal((s.phi @ X @ s.phi.T).dense(), d.phi @ d.diagonal([c * np.eye(6)] * 6) @ d.phi.T)
+
+
+@pytest.mark.parametrize("lead", [(0,), (3,), (2, 0)])
+def test_stacks_of_nothing(lead):
+    """No joint moves: vectors on joints are empty. And a stack may be."""
+    s = case("no joint moves").sko
+    assert np.array_equal(s.H.T @ np.zeros((*lead, 0)), np.zeros((*lead, 6)))
+    assert (s.H @ np.zeros((*lead, 6))).shape == (*lead, 0)
+    assert (s.mass @ np.zeros((*lead, 0))).shape == (*lead, 0)
+    assert (s.phi @ np.zeros((*lead, 6, 0))).shape == (*lead, 6, 0)
+    assert (s.phi @ np.zeros((*lead, 6))).shape == (*lead, 6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,7 @@ def _act_on_columns(A: Operator, x: Array, lead: tuple[int, ...], columns: bool)
     """One matrix on many vectors: all of them are columns of one application."""
     n = A.columns.dimension
     wide = np.moveaxis(x, -2, 0) if columns else np.moveaxis(x, -1, 0)
-    flat = wide.reshape(n, -1) if x.ndim > 1 else x
+    flat = wide.reshape(n, math.prod(wide.shape[1:])) if x.ndim > 1 else x
     y = np.concatenate(A.apply(A.columns.split(flat)))
     y = y.reshape(y.shape[0], *wide.shape[1:])
     return np.moveaxis(y, 0, -2 if columns else -1)
