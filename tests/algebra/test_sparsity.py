@@ -8,12 +8,14 @@ from time import perf_counter
 import documents
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kinetree.algebra.sko import SKO
 from kinetree.algebra.sparsity import entry_pattern, segment_pattern
 from kinetree.model import GROUND, Tree
+
+some = settings(max_examples=40, deadline=None)
 
 
 @st.composite
@@ -65,6 +67,7 @@ def dense_mass(sko):
 # The tree.
 
 
+@some
 @given(trees())
 def test_segments_part_the_tree_into_maximal_chains(tree):
     segments = tree.segments
@@ -76,6 +79,7 @@ def test_segments_part_the_tree_into_maximal_chains(tree):
         assert len(tree.children[last]) != 1
 
 
+@some
 @given(trees())
 def test_segments_make_a_tree_of_their_own(tree):
     over = Tree(tree.segment_parents)
@@ -86,6 +90,7 @@ def test_segments_make_a_tree_of_their_own(tree):
     assert all(len(children) != 1 for children in over.children)
 
 
+@some
 @given(trees())
 def test_depth_first_keeps_every_subtree_together(tree):
     order = tree.depth_first
@@ -124,6 +129,7 @@ def test_display_of_section_4():
 # Patterns.
 
 
+@some
 @given(models())
 def test_pattern_says_which_blocks_are_nonzero(sko):
     for op, X in zip((sko.E, sko.phi, sko.mass), dense_mass(sko), strict=True):
@@ -131,12 +137,14 @@ def test_pattern_says_which_blocks_are_nonzero(sko):
         assert np.array_equal(op.T.pattern(), op.pattern().T)
 
 
+@some
 @given(models())
 def test_no_block_outside_the_pattern_is_nonzero(sko):
     for op in (sko.psi, sko.K, sko.mass.inv, sko.Omega, sko.phi.inv, 1 - sko.E, sko.H @ sko.psi @ sko.K, 2 * sko.phi @ sko.E.T):
         assert not (nonzero_blocks(op, np.abs(op.dense()) > 1e-12) & ~op.pattern()).any(), op
 
 
+@some
 @given(models())
 def test_entries_fill_the_blocks_of_the_pattern(sko):
     E, _, mass = dense_mass(sko)
@@ -144,6 +152,7 @@ def test_entries_fill_the_blocks_of_the_pattern(sko):
     assert np.array_equal(entry_pattern(sko.mass), mass != 0)
 
 
+@some
 @given(models(least=1))
 def test_mass_matrix_is_dense_within_related_segments_and_zero_between_others(sko):
     over = Tree(sko.tree.segment_parents)
@@ -154,6 +163,7 @@ def test_mass_matrix_is_dense_within_related_segments_and_zero_between_others(sk
     assert all(blocks[i, j] == related[of[i]][of[j]] for i in of for j in of)
 
 
+@some
 @given(models())
 def test_E_is_one_step_within_segments_and_one_connector_block_between(sko):
     """(61), (62): E_jk is zero but for the block of the last node of j and the first of k, in this numbering."""
@@ -168,6 +178,7 @@ def test_E_is_one_step_within_segments_and_one_connector_block_between(sko):
             assert np.array_equal(blocks[np.ix_(upper, lower)], expected)
 
 
+@some
 @given(models())
 def test_phi_between_segments_by_connectors(sko):
     """(63): φ_jk = φ_j E_ji φ_ik, with i the child of j on the way to k; φ_j = (1 − E_j)⁻¹."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,18 +37,24 @@ def draw(drawing: Drawing, names: tuple[str, ...], title: str, path: str) -> Non
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtraError('a picture needs matplotlib: pip install "kinetree[plot]"') from None
+    shown = [name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…" for name in names]
     side = min(max(0.16 * len(names), 3.0), 6.0)
-    figure = Figure(figsize=(3 * side + 2.0, side + 2.4), layout="compressed", dpi=150)
+    words = 0.08 * max(len(name) for name in shown) if len(names) <= MOST_NAMED else 0.4
+    figure = Figure(figsize=(3 * side + words + 0.6, side + words + 1.4), layout="compressed", dpi=150)
     panels = figure.subplots(1, 3)
     for panel, heading, marks in zip(panels, TITLES, drawing.marks, strict=True):
         panel.set_title(heading, fontsize=11)
         _pattern(panel, marks, drawing.borders)
-        _names(panel, names)
+        _names(panel, shown)
     for panel in panels[1:]:
         panel.tick_params(labelleft=False)
     _legend(figure, drawing)
     figure.suptitle(_plain(title), fontsize=11)
-    with rc_context({"savefig.bbox": "tight", "savefig.pad_inches": 0.15, "svg.hashsalt": "kinetree"}):
+    with (
+        warnings.catch_warnings(),
+        rc_context({"savefig.bbox": "tight", "savefig.pad_inches": 0.15, "svg.hashsalt": "kinetree"}),
+    ):
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # names may be in any script; what is missing is drawn as a box
         _write(figure, Path(path))
 
 
@@ -66,11 +74,11 @@ def _pattern(panel: Any, marks: Any, borders: tuple[int, ...]) -> None:
     panel.set(xlim=(0, size), ylim=(size, 0), aspect="equal")
 
 
-def _names(panel: Any, names: tuple[str, ...]) -> None:
+def _names(panel: Any, names: Sequence[str]) -> None:
     """Names of the rows where there is room, else ticks that count them."""
     panel.tick_params(length=0, labelsize=8 if len(names) <= 45 or len(names) > MOST_NAMED else 6)
     if len(names) <= MOST_NAMED:
-        shown = [_plain(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…") for name in names]
+        shown = [_plain(name) for name in names]
         panel.set_xticks(np.arange(len(names)) + 0.5, shown, rotation=90)
         panel.set_yticks(np.arange(len(names)) + 0.5, shown)
 

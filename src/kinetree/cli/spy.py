@@ -75,7 +75,7 @@ class Spy:
         for drawing in self.drawings:
             lines = drawing.lines(options.max_width)
             if lines is not None:
-                yield Text(f"\nRows and columns are {drawing.rows}{refused}. {LEGEND}\n")
+                yield Text(f"\nRows and columns are {drawing.rows}{refused}.\n{LEGEND}\n")
                 yield Text("\n".join(lines), no_wrap=True)
                 return
             refused = f": {drawing.rows} do not fit in {options.max_width} columns"
