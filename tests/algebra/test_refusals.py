@@ -45,6 +45,29 @@ REFUSED = {
     "x of dates": lambda: ops.phi @ np.zeros(36, "datetime64[s]"),
     "x @ A of the wrong length": lambda: np.zeros(36) @ ops.H,
     "columns on the left": lambda: np.zeros((36, 3)) @ ops.phi,
+    # operands that do not fit
+    "H after H": lambda: ops.H @ ops.H,
+    "joints into bodies": lambda: ops.phi @ ops.D,
+    "a sum into an element": lambda: (1 - ops.tau) @ ops.D,
+    "bodies plus joints": lambda: ops.phi + ops.D,
+    "H minus its transpose": lambda: ops.H - ops.H.T,
+    "operators of different trees": lambda: ops.phi @ case("forest").sko.M,
+    "sum over different trees": lambda: ops.phi + case("forest").sko.M,
+    "operators of different sizes": lambda: ops.phi @ case("mixed chain").sko.M,
+    "1 + H": lambda: 1 + ops.H,
+    "an operator plus an array": lambda: ops.phi + np.eye(36),
+    "an operator minus text": lambda: ops.phi - "1",
+    "None plus an operator": lambda: None + ops.phi,
+    "A * B": lambda: ops.H * ops.phi,
+    "sum * sum": lambda: (1 + ops.E) * (1 - ops.E),
+    "NaN times an operator": lambda: np.nan * ops.phi,
+    "an operator plus infinity": lambda: ops.phi + np.inf,
+    "an operator divided by zero": lambda: (1 + ops.phi) / 0,
+    "an operator divided by infinity minus itself": lambda: ops.phi - np.inf * ops.phi,
+    "power minus one": lambda: ops.mass**-1,
+    "power one half": lambda: ops.mass**0.5,
+    "power of H": lambda: ops.H**2,
+    "power zero of H": lambda: ops.H**0,
 }
 _found: dict[str, str] = {}
 
@@ -77,3 +100,20 @@ def test_numbers_in_an_array_of_objects_are_numbers():
     wanted = ops.phi @ np.full(36, 0.5)
     assert np.array_equal(ops.phi @ np.full(36, Fraction(1, 2), dtype=object), wanted)
     assert np.array_equal(ops.phi @ np.array([0.5] * 36, dtype=object), wanted)
+
+
+@pytest.mark.parametrize(
+    "wrong", [lambda: 1j * ops.phi, lambda: ops.phi / "2", lambda: ops.phi * np.ones(3), lambda: [1] * ops.phi]
+)
+def test_python_says_what_no_operator_is_multiplied_with(wrong):
+    with pytest.raises(TypeError):
+        wrong()
+
+
+def test_numbers_of_any_kind_multiply():
+    wanted = (2 * ops.phi) @ np.arange(36.0)
+    for two in (2, 2.0, np.float64(2), np.float32(2), np.int8(2), Fraction(2)):
+        assert np.array_equal((two * ops.phi) @ np.arange(36.0), wanted)
+        assert np.array_equal((ops.phi / (1 / two)) @ np.arange(36.0), wanted)
+        assert str(two * ops.phi) == "2 φ"
+        assert str(two + ops.phi) == "2 + φ"

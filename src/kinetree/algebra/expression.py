@@ -11,6 +11,7 @@ from (`sko`), whose identities say what its inverse, determinant and dense form 
 
 from __future__ import annotations
 
+import math
 import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -153,12 +154,16 @@ class Operator(ABC):
     def __mul__(self, scale: float) -> Operator:
         if isinstance(scale, Operator):
             raise InputError(f"operators are multiplied with @: {_bracketed(self)} @ {_bracketed(scale)}.")
-        return add(((float(scale), self),)) if isinstance(scale, numbers.Real) else NotImplemented
+        return add(((_coefficient(self, scale), self),)) if isinstance(scale, numbers.Real) else NotImplemented
 
     __rmul__ = __mul__
 
     def __truediv__(self, scale: float) -> Operator:
-        return self * (1.0 / scale)
+        if not isinstance(scale, numbers.Real):
+            return NotImplemented
+        if scale == 0:
+            raise InputError(f"{_bracketed(self)} / 0: an operator cannot be divided by zero.")
+        return self * (1.0 / float(scale))
 
     def __pow__(self, n: int) -> Operator:
         if not isinstance(n, (int, np.integer)) or n < 0:
@@ -384,7 +389,8 @@ def add(terms: Sequence[tuple[float, Operator]]) -> Operator:
     for c, operand in terms:
         if operand.rows != first.rows or operand.columns != first.columns:
             raise InputError(
-                f"{first} + {operand} does not fit: {first} takes {first.columns} and gives {first.rows}, "
+                f"{first} {'−' if c < 0 else '+'} {operand} does not fit: "
+                f"{first} takes {first.columns} and gives {first.rows}, "
                 f"{operand} takes {operand.columns} and gives {operand.rows}{_tree_note(first.rows, operand.rows)}."
             )
         for inner, term in operand.terms:
@@ -408,12 +414,18 @@ def _operand(like: Operator, other: Operator | float) -> Operator:
     if isinstance(other, Operator):
         return other
     if isinstance(other, numbers.Real):
-        return float(other) * identity(like)
+        return _coefficient(like, other) * identity(like)
     raise InputError(f"{like} can be added to an operator or to a number (that multiple of 1), not to {type(other).__name__}.")
 
 
 def _bracketed(op: Operator) -> str:
     return f"({op})" if isinstance(op, Sum) and not op.is_starred else str(op)
+
+
+def _coefficient(op: Operator, c: numbers.Real) -> float:
+    if not math.isfinite(c):
+        raise InputError(f"a multiple of {_bracketed(op)}, or of 1 beside it, needs a finite number, found {c}.")
+    return float(c)
 
 
 def _tree_note(a: Space, b: Space) -> str:
