@@ -18,11 +18,9 @@ if TYPE_CHECKING:
 def act(A: Operator, x: Any, rows_only: bool = False) -> Array:
     """A x for stacked vectors x (…, n) or columns (…, n, c); the leading axes broadcast with those of A."""
     x, columns = _read(A, x, rows_only)
-    if A.batch is None or x.dtype == object:
-        return np.concatenate(A.apply(A.columns.split(x)))
+    if not A.batch or x.dtype == object:
+        return _act_on_columns(A, x, columns)
     lead = x.shape[: x.ndim - 1 - columns]
-    if not A.batch:
-        return _act_on_columns(A, x, lead, columns)
     try:
         batch = np.broadcast_shapes(A.batch, lead)
     except ValueError:
@@ -43,7 +41,7 @@ def entries(x: Array) -> Array | None:
     return x if all(p or hasattr(entry, "finite_check") for p, entry in zip(plain, x.flat, strict=True)) else None
 
 
-def _act_on_columns(A: Operator, x: Array, lead: tuple[int, ...], columns: bool) -> Array:
+def _act_on_columns(A: Operator, x: Array, columns: bool) -> Array:
     """One matrix on many vectors: all of them are columns of one application."""
     n = A.columns.dimension
     wide = np.moveaxis(x, -2, 0) if columns else np.moveaxis(x, -1, 0)

@@ -30,7 +30,7 @@ from kinetree.spatial.sixvectors import symmetric
 class SKO:
     """A spatial kernel operator model (H, φ, M) on a tree.
 
-    `kinetree.algebra(model, q)` gives that of a rigid-body model; this constructor takes any. The nodes need not be
+    `kinetree.operators(model, q)` gives that of a rigid-body model; this constructor takes any. The nodes need not be
     bodies: whatever moves with its parent by y(k) = A*(p, k) y(p) + H*(k) v(k) and stores ½ y* M y is an SKO model.
 
     Parameters
@@ -95,7 +95,8 @@ class SKO:
 
     def __repr__(self) -> str:
         batch = "traced" if self.batch is None else f"batch {self.batch}" if self.batch else "one state"
-        return f"SKO({len(self.tree)} nodes, {len(self.tree.roots)} roots, {self.joints}, {self.bodies}, {batch})"
+        roots = "1 root" if len(self.tree.roots) == 1 else f"{len(self.tree.roots)} roots"
+        return f"SKO({len(self.tree)} nodes, {roots}, {self.joints}, {self.bodies}, {batch})"
 
     # Given.
 

@@ -63,12 +63,23 @@ class Space:
         raise InputError(f"one of the {self.name} is given by number, 0 to {len(self) - 1}{named}. Found {node!r}.")
 
     def view(self, x: Array, node: int | str) -> Array:
-        """The block (…, m) of one node in a stacked vector (…, n): a view, no copy."""
+        """The block (…, m) of one node in a stacked vector (…, n): a view, no copy. Raises InputError if x does not fit."""
+        x = np.asarray(x)
+        if x.ndim == 0 or x.shape[-1] != self.dimension:
+            raise InputError(f"a stacked vector on {self} has shape (…, {self.dimension}), found {x.shape}.")
         return x[..., self.slices[self.index(node)]]
 
     def split(self, x: Array) -> list[Array]:
-        """A stacked vector (n,) or matrix of columns (n, c) as one array per node."""
-        return [x[s] for s in self.slices]
+        """A stacked vector (…, n) as one array (…, m) per node, columns (…, n, c) as (…, m, c).
+
+        Where both readings fit, columns, as in `A @ x`. Raises InputError if x does not fit.
+        """
+        x, n = np.asarray(x), self.dimension
+        if x.ndim >= 2 and x.shape[-2] == n:
+            return [x[..., s, :] for s in self.slices]
+        if x.ndim == 0 or x.shape[-1] != n:
+            raise InputError(f"a stacked vector on {self} has shape (…, {n}), or (…, {n}, c) for columns, found {x.shape}.")
+        return [x[..., s] for s in self.slices]
 
     def zeros(self, columns: Sequence[int]) -> list[Array]:
         """A zero block (m, *columns) per node."""
