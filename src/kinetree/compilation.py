@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from kinetree.algebra.sko import SKO
 from kinetree.compiler.compile import kernel_of
-from kinetree.compiler.expressions import NamedKernel, argument_names, kernel_of_expression
+from kinetree.compiler.expressions import argument_names, kernel_of_expression
 from kinetree.errors import InputError
 from kinetree.evaluation import bodies_of, body_of, evaluate_reference, operators
 from kinetree.functions import algorithm_of, check_frame, difference
@@ -25,7 +25,7 @@ def compile(
     *,
     shapes: Mapping[str, Sequence[int | str]] | None = None,
     **options: Any,
-) -> np.ufunc | NamedKernel:
+) -> Any:
     """A kernel for one model: a NumPy generalized ufunc. It broadcasts, casts, takes `out=`, and honours strides.
 
     A public function, compiled once and kept with the model::
@@ -84,7 +84,7 @@ def reference(function: Callable[..., Any], model: Model, *arrays: ArrayLike | N
 
 def _compile_expression(
     function: Callable[..., Any], model: Model | SKO, shapes: Mapping[str, Sequence[int | str]], options: Mapping[str, Any]
-) -> np.ufunc | NamedKernel:
+) -> Any:
     _check_expression(function)
     if options:
         raise InputError(f"unknown options {sorted(options)}: a function of yours takes only shapes.")

@@ -168,7 +168,7 @@ def _owner(model: Model, name: str, where: tuple[int, ...]) -> str:
     return f", joint {model.joint_names[joint]!r}"
 
 
-def body_of(model: Model, body: str | int) -> int:
+def body_of(model: Model, body: Any) -> int:
     """Index of a body, with an `InputError` that lists the names that exist."""
     try:
         return model.body_index(body)

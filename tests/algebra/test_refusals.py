@@ -68,6 +68,87 @@ REFUSED = {
     "power one half": lambda: ops.mass**0.5,
     "power of H": lambda: ops.H**2,
     "power zero of H": lambda: ops.H**0,
+    # spaces and elements of a user's own
+    "space with a size too few": lambda: ops.space("loads", [1, 2]),
+    "space with a negative size": lambda: ops.space("loads", [1, 2, 3, 4, 5, -1]),
+    "space with half a size": lambda: ops.space("loads", [1.5] * 6),
+    "space with one size": lambda: ops.space("loads", 3),
+    "block of an unknown node": lambda: ops.phi.blocks("hand", 0),
+    "block of a node beyond": lambda: ops.phi.blocks(0, 6),
+    "block of a negative node": lambda: ops.phi.blocks(-1, 0),
+    "block of a truth value": lambda: ops.phi.blocks(True, 0),
+    "view of an unknown node": lambda: ops.joints.view(np.zeros(8), "hand"),
+    "diagonal with a block too few": lambda: ops.diagonal("X", [np.eye(6)] * 5),
+    "diagonal with a block of the wrong shape": lambda: ops.diagonal("X", [np.eye(6)] * 5 + [np.eye(5)]),
+    "diagonal with a block of no matrix": lambda: ops.diagonal("X", [np.eye(6)] * 5 + [1.0]),
+    "diagonal with NaN": lambda: ops.diagonal("X", [np.eye(6)] * 5 + [np.full((6, 6), np.nan)]),
+    "diagonal of None": lambda: ops.diagonal("X", None),
+    "diagonal that is not symmetric": lambda: ops.diagonal("X", [np.triu(np.ones((6, 6)))] * 6, symmetric=True),
+    "diagonal that cannot be symmetric": lambda: ops.diagonal(
+        "X", [np.ones((6, n)) for n in ops.joints.sizes], ops.bodies, ops.joints, symmetric=True
+    ),
+    "diagonal with batch axes of its own": lambda: ops.diagonal("X", np.ones((6, 4, 6, 6))),
+    "step without a weight": lambda: ops.step("A", [None] + [np.eye(6)] * 4 + [None]),
+    "step with a weight at a root": lambda: ops.step("A", [np.eye(6)] * 6),
+    "step with a weight of the wrong shape": lambda: ops.step("A", {1: np.eye(6)[:5], **dict.fromkeys(range(2, 6), np.eye(6))}),
+    "step with weights of nodes that are not there": lambda: ops.step("A", dict.fromkeys(range(1, 8), np.eye(6))),
+    "step of a number": lambda: ops.step("A", 2.0),
+    "resolvent of K": lambda: ops.K.resolvent,
+}
+
+
+def model(parents=(-1, 0), E=(None, [[1.0]]), H=([[1.0]], [[1.0]]), M=([[1.0]], [[1.0]]), **options):
+    """Two nodes of size 1 unless said otherwise."""
+    return kt.SKO(parents, E, H, M, **options)
+
+
+REFUSED |= {
+    # the tree
+    "no nodes": lambda: model((), (), (), ()),
+    "parents a number": lambda: model(3),
+    "parents text": lambda: model("01"),
+    "parents None": lambda: model(None),
+    "a parent that is text": lambda: model(["a", -1]),
+    "a parent that is no node": lambda: model([-1, 2]),
+    "a parent below the ground": lambda: model([-1, -2]),
+    "a parent of one half": lambda: model([-1, 0.5]),
+    "a parent None": lambda: model([None, 0]),
+    "a node that is its own parent": lambda: model([-1, 1]),
+    "a node with two parents": lambda: kt.Tree((-1, -1, (0, 1))),
+    "a cycle of two": lambda: model([1, 0]),
+    "a cycle of three beside a tree": lambda: kt.Tree((-1, 3, 1, 2, 0)),
+    # weights, joint maps, inertias
+    "names too few": lambda: model(names=["a"]),
+    "names twice": lambda: model(names=["a", "a"]),
+    "E None": lambda: model(E=None),
+    "E a number": lambda: model(E=1.0),
+    "E too short": lambda: model(E=[None]),
+    "E with a weight at the root": lambda: model(E=[[[1.0]], [[1.0]]]),
+    "E without a weight": lambda: model(E=[None, None]),
+    "E of the wrong shape": lambda: model(E=[None, [[1.0, 2.0]]]),
+    "E of a node that is not there": lambda: model(E={2: [[1.0]]}),
+    "E of a name": lambda: model(E={"a": [[1.0]]}, names=["a", "b"]),
+    "E NaN": lambda: model(E=[None, [[np.nan]]]),
+    "E of text": lambda: model(E=[None, [["1"]]]),
+    "E of None": lambda: model(E=[None, [[None]]]),
+    "E with a vector": lambda: model(E=[None, [1.0]]),
+    "E complex": lambda: model(E=[None, [[1j]]]),
+    "H None": lambda: model(H=None),
+    "H a dictionary": lambda: model(H={0: [[1.0]], 1: [[1.0]]}),
+    "H too short": lambda: model(H=[[[1.0]]]),
+    "H of the wrong width": lambda: model(H=[[[1.0]], [[1.0, 0.0]]]),
+    "H with dependent rows": lambda: model(M=[np.eye(3)] * 2, E=[None, np.eye(3)], H=[np.eye(3), [[1, 2, 3], [2, 4, 6.0]]]),
+    "H zero": lambda: model(H=[[[1.0]], [[0.0]]]),
+    "H ragged": lambda: model(H=[[[1.0], [1.0, 2.0]], [[1.0]]]),
+    "H with a number": lambda: model(H=[[[1.0]], 1.0]),
+    "M text": lambda: model(M="ab"),
+    "M too long": lambda: model(M=[[[1.0]]] * 3),
+    "M not square": lambda: model(M=[[[1.0]], [[1.0, 0.0]]]),
+    "M not symmetric": lambda: kt.SKO([-1], [None], [np.eye(2)], [[[1.0, 0.5], [0.0, 1.0]]]),
+    "M negative": lambda: model(M=[[[1.0]], [[-1.0]]]),
+    "M infinite": lambda: model(M=[[[1.0]], [[np.inf]]]),
+    "M None": lambda: model(M=[[[1.0]], None]),
+    "batches that do not broadcast": lambda: model(M=[np.ones((2, 1, 1)), np.ones((3, 1, 1))]),
 }
 _found: dict[str, str] = {}
 

@@ -48,15 +48,15 @@ class Element(Operator):
     def T(self) -> Operator:
         return Starred(self)
 
-    @property
+    @cached_property
     def key(self) -> Hashable:
         return self  # not its address, which another element may have later
 
-    @property
+    @cached_property
     def batch(self) -> tuple[int, ...] | None:
         return self.sko.batch
 
-    @property
+    @cached_property
     def inverse_element(self) -> Operator | None:
         """The element that is this one's inverse, if there is one."""
         return None
@@ -93,11 +93,11 @@ class Diagonal(Element):
     def T(self) -> Operator:
         return self if self.symmetric else Starred(self)
 
-    @property
+    @cached_property
     def levels(self) -> Levels:
         return 0, 0
 
-    @property
+    @cached_property
     def cost(self) -> int:
         return 1
 
@@ -136,15 +136,15 @@ class DiagonalInverse(Element):
     def T(self) -> Operator:
         return self if self.of.symmetric else Starred(self)
 
-    @property
+    @cached_property
     def levels(self) -> Levels:
         return 0, 0
 
-    @property
+    @cached_property
     def cost(self) -> int:
         return 1
 
-    @property
+    @cached_property
     def inverse_element(self) -> Operator | None:
         return self.of
 
@@ -193,11 +193,11 @@ class Step(Element):
         from_parent = [x[p] if p != GROUND else ground for p in self.sko.tree.parents]
         return each(lambda A, x: A.T @ x, self.weights, from_parent)
 
-    @property
+    @cached_property
     def levels(self) -> Levels:
         return 1, 1
 
-    @property
+    @cached_property
     def cost(self) -> int:
         return 2
 
@@ -254,11 +254,11 @@ class Resolvent(Element):
 
         return apply
 
-    @property
+    @cached_property
     def levels(self) -> Levels:
         return 0, math.inf
 
-    @property
+    @cached_property
     def cost(self) -> int:
         return 3
 
@@ -290,15 +290,15 @@ class ResolventInverse(Element):
     def apply_star(self, x: Blocks) -> Blocks:
         return each(lambda x, y: x - y, x, self.of.step.apply_star(x))
 
-    @property
+    @cached_property
     def levels(self) -> Levels:
         return 0, 1
 
-    @property
+    @cached_property
     def cost(self) -> int:
         return 3
 
-    @property
+    @cached_property
     def inverse_element(self) -> Operator | None:
         return self.of
 
@@ -320,14 +320,14 @@ class Named(Element):
     def T(self) -> Operator:
         return self
 
-    @property
+    @cached_property
     def levels(self) -> Levels:
         return self.definition.levels
 
-    @property
+    @cached_property
     def cost(self) -> int:
         return self.definition.cost - 1
 
-    @property
+    @cached_property
     def batch(self) -> tuple[int, ...] | None:
         return self.definition.batch

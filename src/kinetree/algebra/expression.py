@@ -27,6 +27,7 @@ from kinetree.errors import InputError
 from kinetree.spatial.scalars import Array
 
 if TYPE_CHECKING:
+    from kinetree.algebra.elements import Element
     from kinetree.algebra.sko import SKO
 
 Blocks = list[Array]
@@ -65,27 +66,27 @@ class Operator(ABC):
     def apply(self, x: Blocks) -> Blocks:
         """One block (m,) or (m, c) per node in, one per node out."""
 
-    @property
-    @abstractmethod
+    @cached_property
     def T(self) -> Operator:
         """The transpose, written A*."""
+        raise NotImplementedError
 
-    @property
-    @abstractmethod
-    def key(self) -> Hashable: ...
+    @cached_property
+    def key(self) -> Hashable:
+        raise NotImplementedError
 
-    @property
-    @abstractmethod
-    def levels(self) -> Levels: ...
+    @cached_property
+    def levels(self) -> Levels:
+        raise NotImplementedError
 
-    @property
-    @abstractmethod
-    def cost(self) -> int: ...
+    @cached_property
+    def cost(self) -> int:
+        raise NotImplementedError
 
-    @property
-    @abstractmethod
+    @cached_property
     def batch(self) -> tuple[int, ...] | None:
         """Leading axes of the numbers inside; None if they are traced."""
+        raise NotImplementedError
 
     def fused(self, right: Operator) -> Callable[[Blocks], Blocks] | None:
         """What applies self and the factor on its right in one sweep, if there is such a thing."""
@@ -208,7 +209,7 @@ class Operator(ABC):
 class Starred(Operator):
     """The transpose of an element."""
 
-    def __init__(self, element: Operator) -> None:
+    def __init__(self, element: Element) -> None:
         self.element = element
         self.rows, self.columns, self.sko = element.columns, element.rows, element.sko
 
@@ -218,24 +219,24 @@ class Starred(Operator):
     def apply(self, x: Blocks) -> Blocks:
         return self.element.apply_star(x)
 
-    @property
+    @cached_property
     def T(self) -> Operator:
         return self.element
 
-    @property
+    @cached_property
     def key(self) -> Hashable:
         return ("*", self.element.key)
 
-    @property
+    @cached_property
     def levels(self) -> Levels:
         low, high = self.element.levels
         return -high, -low
 
-    @property
+    @cached_property
     def cost(self) -> int:
         return self.element.cost
 
-    @property
+    @cached_property
     def batch(self) -> tuple[int, ...] | None:
         return self.element.batch
 
@@ -266,7 +267,7 @@ class Product(Operator):
                 x = last.apply(x)
         return x
 
-    @property
+    @cached_property
     def T(self) -> Operator:
         return Product([x.T for x in reversed(self.factors)], self.columns, self.rows, self.sko)
 

@@ -7,7 +7,7 @@ determinant   Π det D(k)                                        (52), (53): det
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from kinetree.spatial.sixvectors import log_determinant
 
 if TYPE_CHECKING:
     from kinetree.algebra.sko import SKO
+
+
+SignAndLog = tuple[Any, Any]
 
 
 def factorizations(sko: SKO) -> list[Replacement]:
@@ -57,7 +60,7 @@ def inverse(op: Operator, sko: SKO) -> tuple[Operator, list[Replacement]]:
     )
 
 
-def slogdet(op: Operator, sko: SKO) -> tuple[Array, Array]:
+def slogdet(op: Operator, sko: SKO) -> SignAndLog:
     """Sign and log |det|."""
     _check_square(op, "determinant")
     for candidate, _ in _candidates(op, sko):
@@ -108,11 +111,11 @@ def _inverse_of_factor(factor: Operator, sko: SKO) -> tuple[Operator, list[Repla
     step = _step_taken_from_one(factor)
     if step is None:
         return None
-    resolvent = step.resolvent if isinstance(step, Step) else step.T.resolvent.T
+    resolvent = step.resolvent if isinstance(step, Step) else step.T.resolvent.T  # pyright: ignore[reportAttributeAccessIssue]
     return resolvent, [Replacement("(section 2.1)", factor, resolvent, True)]
 
 
-def _step_taken_from_one(factor: Operator) -> Operator | None:
+def _step_taken_from_one(factor: Operator) -> Step | Starred | None:
     """A, if the factor is 1 − A of a step A or of its transpose."""
     if factor.rows != factor.columns or len(factor.terms) != 2:
         return None
@@ -121,10 +124,12 @@ def _step_taken_from_one(factor: Operator) -> Operator | None:
     if len(rest) != 1 or (1.0, one) not in [(c, x.key) for c, x in factor.terms]:
         return None
     ((c, A),) = rest
-    return A if c == -1 and isinstance(A.element if isinstance(A, Starred) else A, Step) else None
+    if c == -1 and (isinstance(A, Step) or (isinstance(A, Starred) and isinstance(A.element, Step))):
+        return A
+    return None
 
 
-def _slogdet_of_factor(op: Operator) -> tuple[Array, Array] | None:
+def _slogdet_of_factor(op: Operator) -> SignAndLog | None:
     """Sign and log |det| of one factor; None if nothing is known of it."""
     one, none = np.float64(1.0), np.float64(0.0)
     if isinstance(op, Starred):
@@ -149,7 +154,7 @@ def _is_unit_triangular(op: Sum) -> bool:
     return has_one and (all(x.levels[0] >= 1 for x in rest) or all(x.levels[1] <= -1 for x in rest))
 
 
-def _slogdet_of_blocks(op: Diagonal) -> tuple[Array, Array]:
+def _slogdet_of_blocks(op: Diagonal) -> SignAndLog:
     if op.symmetric:  # positive definite
         total = sum((log_determinant(X) for X in op.matrices), start=0.0)
         return np.float64(1.0), joined(np.asarray(total), op.batch) if op.batch is not None else total
@@ -157,7 +162,7 @@ def _slogdet_of_blocks(op: Diagonal) -> tuple[Array, Array]:
     return np.prod([s for s, _ in stacks], axis=0), sum((size for _, size in stacks), start=np.float64(0.0))
 
 
-def _filled(x: Array, op: Operator) -> Array:
+def _filled(x: Any, op: Operator) -> Array:
     if op.batch is None:
         return np.asarray(x)
     return np.broadcast_to(x, op.batch)[()] if not op.batch else np.broadcast_to(x, op.batch).copy()

@@ -11,7 +11,7 @@ import numpy as np
 
 from kinetree.cli.spy import BETWEEN, WITHIN, ZERO, Drawing
 from kinetree.errors import MissingExtraError
-from kinetree.simulation.picture import _plain, _write
+from kinetree.simulation.picture import plain_text, write_figure
 
 TITLES = "E", "φ = (1 − E)⁻¹", "ℳ = H φ M φ* H*"
 MOST_NAMED = 60
@@ -49,13 +49,13 @@ def draw(drawing: Drawing, names: tuple[str, ...], title: str, path: str) -> Non
     for panel in panels[1:]:
         panel.tick_params(labelleft=False)
     _legend(figure, drawing)
-    figure.suptitle(_plain(title), fontsize=11)
+    figure.suptitle(plain_text(title), fontsize=11)
     with (
         warnings.catch_warnings(),
         rc_context({"savefig.bbox": "tight", "savefig.pad_inches": 0.15, "svg.hashsalt": "kinetree"}),
     ):
         warnings.filterwarnings("ignore", "Glyph .* missing")  # names may be in any script; what is missing is drawn as a box
-        _write(figure, Path(path))
+        write_figure(figure, Path(path))
 
 
 def _pattern(panel: Any, marks: Any, borders: tuple[int, ...]) -> None:
@@ -78,7 +78,7 @@ def _names(panel: Any, names: Sequence[str]) -> None:
     """Names of the rows where there is room, else ticks that count them."""
     panel.tick_params(length=0, labelsize=8 if len(names) <= 45 or len(names) > MOST_NAMED else 6)
     if len(names) <= MOST_NAMED:
-        shown = [_plain(name) for name in names]
+        shown = [plain_text(name) for name in names]
         panel.set_xticks(np.arange(len(names)) + 0.5, shown, rotation=90)
         panel.set_yticks(np.arange(len(names)) + 0.5, shown)
 

@@ -117,7 +117,7 @@ class _Body:
             self.stretch_start = len(self.lines)
 
     def _operand(self, node: Expr) -> str:
-        return splat(node.value, self.lanes) if node.op == "const" else f"%v{node.index}"
+        return f"%v{node.index}" if node.value is None else splat(node.value, self.lanes)
 
     def _store(self, slot: int, value: str) -> None:
         self.lines.append(f"  %o{slot} = getelementptr {self.type}, ptr %out, i64 {slot}")

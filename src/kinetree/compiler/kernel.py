@@ -139,15 +139,16 @@ def _translate(graph, inputs, outputs, lanes):
     nodes = live_nodes(graph, slots_out)
     text = "\n".join(
         (
-            movers(
-                *(max((len(shape) for shape in part), default=1) for part in (signature.inputs, signature.outputs)),
-                lanes,
-            ),
+            movers(_most_axes(signature.inputs), _most_axes(signature.outputs), lanes),
             body(nodes, slots_in, slots_out, lanes),
             loop(signature.inputs, signature.outputs, lanes),
         )
     )
     return signature, nodes, text
+
+
+def _most_axes(shapes: Sequence[tuple[int, ...]]) -> int:
+    return max(map(len, shapes), default=1)
 
 
 def _count(nodes, outputs, lanes, trace_seconds, compile_seconds):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy._core import _multiarray_umath  # pyright: ignore[reportAttributeAccessIssue]
 
 __all__ = ["make_ufunc", "owner_of"]
 
@@ -49,7 +50,7 @@ class _Owner:
 def _from_signature() -> Any:
     get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
     get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    table = ctypes.cast(get_pointer(np._core._multiarray_umath._UFUNC_API, None), ctypes.POINTER(ctypes.c_void_p))
+    table = ctypes.cast(get_pointer(_multiarray_umath._UFUNC_API, None), ctypes.POINTER(ctypes.c_void_p))
     pointer, integer = ctypes.c_void_p, ctypes.c_int
     prototype = ctypes.PYFUNCTYPE(
         ctypes.py_object,

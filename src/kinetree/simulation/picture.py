@@ -38,9 +38,9 @@ def picture(run: Run, path: str | os.PathLike[str] | None = None) -> Figure:
         panel.ticklabel_format(axis="y", useOffset=False, scilimits=(-3, 4))
     panels[2].set_xlabel("time [s]")
     figure.align_ylabels(panels)
-    figure.suptitle(f"{_plain(run.model_name)}: {run.integrator}, dt = {run.dt:g} s", fontsize=11)
+    figure.suptitle(f"{plain_text(run.model_name)}: {run.integrator}, dt = {run.dt:g} s", fontsize=11)
     if path is not None:
-        _write(figure, Path(path))
+        write_figure(figure, Path(path))
     return figure
 
 
@@ -54,7 +54,7 @@ def _curves(panel: Any, t: Array, x: Array, labels: tuple[Label, ...], what: str
         else colormaps["viridis"](np.linspace(0, 0.95, len(labels)))
     )
     for k, (name, _) in enumerate(labels):
-        panel.plot(t, x[:, k], color=colors[k], linewidth=1.2 if named else 0.8, label=_plain(name))
+        panel.plot(t, x[:, k], color=colors[k], linewidth=1.2 if named else 0.8, label=plain_text(name))
     units = dict.fromkeys(unit for _, unit in labels if unit != "1")
     panel.set_ylabel(f"{what} [{', '.join(units) or '1'}]")
     if named:
@@ -71,13 +71,13 @@ def _energy(panel: Any, run: Run) -> None:
     panel.axhline(0.0, color="black", linewidth=0.6, alpha=0.5)
 
 
-def _plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """A name as it is: matplotlib would read $...$ as mathematics and hide labels that begin with an underscore."""
     escaped = text.replace("$", r"\$")
     return f"\u200b{escaped}" if escaped.startswith("_") else escaped
 
 
-def _write(figure: Figure, path: Path) -> None:
+def write_figure(figure: Figure, path: Path) -> None:
     known = figure.canvas.get_supported_filetypes()
     if path.suffix.lower().lstrip(".") not in known:
         raise FileError(f"{path}: the suffix is {path.suffix!r}; allowed: {', '.join('.' + name for name in sorted(known))}")
