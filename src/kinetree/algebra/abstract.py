@@ -45,8 +45,20 @@ def checked(
     return [split(X, 2) for X in weights], [split(X, 2) for X in maps], [split(X, 2) for X in inertias], batch
 
 
-def blocks(symbol: str, matrices: Sequence[Any], rows: Space, columns: Space, batch: tuple[int, ...] | None) -> list[Array]:
+def sizes(name: str, given: Sequence[int], nodes: int) -> tuple[int, ...]:
+    """Sizes of the blocks of a user's space."""
+    found = tuple(given) if isinstance(given, (Sequence, np.ndarray)) else ()
+    if len(found) != nodes or not all(isinstance(n, (int, np.integer)) and n >= 0 for n in found):
+        raise InputError(f"sizes of {name!r} must be {nodes} whole numbers, 0 or more, one per node, found {given!r:.80}.")
+    return tuple(map(int, found))
+
+
+def blocks(
+    symbol: str, matrices: Sequence[Any], rows: Space, columns: Space, batch: tuple[int, ...] | None, symmetric: bool = False
+) -> list[Array]:
     """Blocks of a user's block diagonal."""
+    if symmetric and rows != columns:
+        raise InputError(f"{symbol} takes {columns} and gives {rows}: it cannot be symmetric.")
     if len(matrices) != len(rows):
         raise InputError(f"{symbol} must have one matrix per node: {len(rows)}, found {len(matrices)}.")
     made = []
@@ -55,6 +67,8 @@ def blocks(symbol: str, matrices: Sequence[Any], rows: Space, columns: Space, ba
         found, wanted = _matrix(name, X, InputError), (rows.sizes[k], columns.sizes[k])
         if found.shape[-2:] != wanted:
             raise InputError(f"{name} must have shape (…, {wanted[0]}, {wanted[1]}), found {found.shape}.")
+        if symmetric and found.dtype != object and not _is_symmetric(found):
+            raise InputError(f"{name} is not symmetric, which symmetric=True says it is.")
         made.append(found)
     return _scalars(symbol, made, batch)
 
@@ -154,7 +168,7 @@ def _check_inertia(label: str, M: Array) -> None:
     if M.dtype == object or M.shape[-1] == 0:
         return
     largest = np.abs(M).max(initial=0.0)
-    if np.abs(M - np.swapaxes(M, -1, -2)).max() > 1e-9 * largest:
+    if not _is_symmetric(M):
         raise ModelError(f"M of node {label!r} must be symmetric: ½ y* M y is its kinetic energy. Found M ≠ M*.")
     least = np.linalg.eigvalsh(M)[..., 0].min()
     if least < -RANK * largest:
@@ -162,6 +176,10 @@ def _check_inertia(label: str, M: Array) -> None:
             f"M of node {label!r} must be positive definite, found the eigenvalue {least:.3g}: the articulated inertias "
             "need not exist then (Jain II, lemma 7)."
         )
+
+
+def _is_symmetric(X: Array) -> bool:
+    return bool(np.abs(X - np.swapaxes(X, -1, -2)).max(initial=0.0) <= 1e-9 * np.abs(X).max(initial=0.0))
 
 
 def _check_joint_map(label: str, H: Array, size: int) -> None:

@@ -222,7 +222,7 @@ class SKO:
         symmetric and, where inverted, positive definite. Raises InputError if a size does not fit.
         """
         rows, columns = rows or self.bodies, columns or self.bodies
-        made = abstract.blocks(symbol, matrices, rows, columns, self.batch)
+        made = abstract.blocks(symbol, matrices, rows, columns, self.batch, symmetric)
         return Diagonal(symbol, rows, columns, self, lambda: made, symmetric)
 
     def step(self, symbol: str, weights: Sequence[Any] | Mapping[int, Any]) -> Step:
@@ -234,8 +234,8 @@ class SKO:
         return Step(symbol, self.bodies, self.bodies, self, made)
 
     def space(self, name: str, sizes: Sequence[int]) -> Space:
-        """Stacked vectors of your own, with a block of the given size at each node."""
-        return Space(name, self.tree, tuple(map(int, sizes)), self.bodies.labels)
+        """Stacked vectors of your own, with a block of the given size at each node. Raises InputError if they are no sizes."""
+        return Space(name, self.tree, abstract.sizes(name, sizes, len(self.tree)), self.bodies.labels)
 
     def _symmetric(self, symbol: str, space: Space, make: Callable[[], Sequence[Array]]) -> Diagonal:
         return Diagonal(symbol, space, space, self, make, symmetric=True)
