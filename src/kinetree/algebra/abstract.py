@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.algebra.application import entries
 from kinetree.algebra.spaces import Space
 from kinetree.errors import InputError, ModelError
 from kinetree.model.tree import GROUND, Tree
@@ -26,6 +27,7 @@ def checked(
     if len(labels) != size or len(set(labels)) != size:
         raise ModelError(f"names must be {size} different names, one per node, found {list(labels)!r:.200}.")
     for what, given in (("H", H), ("M", M)):
+        _check_list(what, given, ModelError)
         if len(given) != size:
             raise ModelError(f"{what} must have one matrix per node: {size} as parents has, found {len(given)}.")
     maps = [_matrix(f"H of node {labels[k]!r}", X, ModelError) for k, X in enumerate(H)]
@@ -45,6 +47,13 @@ def checked(
     return [split(X, 2) for X in weights], [split(X, 2) for X in maps], [split(X, 2) for X in inertias], batch
 
 
+def parents(given: Any) -> tuple[Any, ...]:
+    """What a user gives for the parents as a tuple; the tree looks at each."""
+    if not _is_list(given):
+        raise ModelError(f"parents must be a list with the parent of each node, −1 for the ground, found {given!r:.80}.")
+    return tuple(given)
+
+
 def sizes(name: str, given: Sequence[int], nodes: int) -> tuple[int, ...]:
     """Sizes of the blocks of a user's space."""
     found = tuple(given) if isinstance(given, (Sequence, np.ndarray)) else ()
@@ -59,6 +68,7 @@ def blocks(
     """Blocks of a user's block diagonal."""
     if symmetric and rows != columns:
         raise InputError(f"{symbol} takes {columns} and gives {rows}: it cannot be symmetric.")
+    _check_list(symbol, matrices, InputError)
     if len(matrices) != len(rows):
         raise InputError(f"{symbol} must have one matrix per node: {len(rows)}, found {len(matrices)}.")
     made = []
@@ -120,6 +130,7 @@ def _edges(
     error: type[ValueError],
 ) -> list[Array]:
     if not isinstance(given, Mapping):
+        _check_list(symbol, given, error)
         if len(given) != len(tree):
             raise error(f"{symbol} must have one weight per node, None for roots: {len(tree)}, found {len(given)}.")
         given = dict(enumerate(given))
@@ -147,13 +158,23 @@ def _edges(
     return weights
 
 
+def _check_list(what: str, given: Any, error: type[ValueError]) -> None:
+    if not _is_list(given):
+        raise error(f"{what} must be a list with one matrix per node, found {given!r:.80}.")
+
+
+def _is_list(given: Any) -> bool:
+    return given.ndim > 0 if isinstance(given, np.ndarray) else isinstance(given, Sequence) and not isinstance(given, str)
+
+
 def _matrix(name: str, X: Any, error: type[ValueError]) -> Array:
     try:
         found = np.asarray(X)
+        found = entries(found) if found.dtype == object else found
     except (TypeError, ValueError):
-        found = np.asarray("?")
-    if found.dtype.kind not in "biufO" or found.ndim < 2 or X is None:
-        raise error(f"{name} must be a matrix of numbers (…, rows, columns), found {X!r:.80}.")
+        found = None
+    if found is None or found.dtype.kind not in "biufO" or found.ndim < 2:
+        raise error(f"{name} must be a matrix of real numbers (…, rows, columns), found {X!r:.80}.")
     if found.dtype == object:
         return found
     found = found.astype(float)
@@ -184,13 +205,13 @@ def _is_symmetric(X: Array) -> bool:
 
 def _check_joint_map(label: str, H: Array, size: int) -> None:
     if H.shape[-1] != size:
-        raise ModelError(f"H of node {label!r} must have {size} columns, as M has, found shape {H.shape}.")
+        raise ModelError(f"H of node {label!r} must have as many columns as M, {size}, found shape {H.shape}.")
     if H.dtype == object or H.shape[-2] == 0:
         return
     values = np.linalg.svd(H, compute_uv=False)
     rank = int((values > RANK * values.max(initial=0.0)).sum(axis=-1).min()) if values.size else 0
     if rank < H.shape[-2]:
         raise ModelError(
-            f"H of node {label!r} has {H.shape[-2]} rows but rank {rank}: a joint map must have full row rank, or its "
+            f"H of node {label!r} has the shape {H.shape} but rank {rank}: a joint map must have full row rank, or its "
             "velocities are not independent and D = H P H* has no inverse (Jain II, lemma 7). Leave out dependent rows."
         )

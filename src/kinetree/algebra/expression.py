@@ -425,7 +425,7 @@ def _bracketed(op: Operator) -> str:
 
 def _coefficient(op: Operator, c: numbers.Real) -> float:
     if not math.isfinite(c):
-        raise InputError(f"a multiple of {_bracketed(op)}, or of 1 beside it, needs a finite number, found {c}.")
+        raise InputError(f"a number beside {_bracketed(op)} must be finite, found {c}.")
     return float(c)
 
 

@@ -62,7 +62,7 @@ class SKO:
         M: Sequence[Any],
         names: Sequence[str] = (),
     ) -> None:
-        tree = Tree(tuple(parents))
+        tree = Tree(abstract.parents(parents))
         labels = tuple(names) or tuple(map(str, range(len(tree))))
         weights, joint_maps, inertias, batch = abstract.checked(tree, E, H, M, labels)
         self._set(tree, weights, joint_maps, inertias, 0, labels, batch)

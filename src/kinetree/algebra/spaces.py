@@ -59,7 +59,7 @@ class Space:
         if isinstance(node, (int, np.integer)) and not isinstance(node, bool) and 0 <= node < len(self):
             return int(node)
         known = ", ".join(map(repr, self.labels[:20])) + (", …" if len(self.labels) > 20 else "")
-        named = f" or by name: {known}" if known else ""
+        named = f", or by name: {known}" if known else ""
         raise InputError(f"one of the {self.name} is given by number, 0 to {len(self) - 1}{named}. Found {node!r}.")
 
     def view(self, x: Array, node: int | str) -> Array:
