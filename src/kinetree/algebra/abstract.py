@@ -13,6 +13,8 @@ from kinetree.errors import InputError, ModelError
 from kinetree.model.tree import GROUND, Tree
 from kinetree.spatial.scalars import Array, join, split
 
+EPS = np.finfo(float).eps
+
 RANK = 1e-12
 """Smallest singular value, relative to the largest, of a joint map of full rank; and of an inertia, below zero."""
 
@@ -95,15 +97,21 @@ def edge_weights(
     return _scalars(symbol, _edges(symbol, tree, weights, space.sizes, ground, space.labels, InputError), batch)
 
 
-def check_pivots(D: Sequence[Array], batch: tuple[int, ...], labels: Sequence[str]) -> None:
-    """D(k) must be positive definite, or the mass matrix is singular."""
-    for k, X in enumerate(D):
-        values = np.linalg.eigvalsh(join(X, batch)) if X.size else np.ones(1)
-        if not (values[..., 0] > RANK * np.abs(values).max()).all():
+def check_pivots(
+    D: Sequence[Array], H: Sequence[Array], R: Sequence[Array], batch: tuple[int, ...], labels: Sequence[str]
+) -> None:
+    """D(k) must be positive definite, beside H R H* with all joints behind k locked, or the mass matrix is singular."""
+    for label, *own in zip(labels, D, H, R, strict=True):
+        free, axes, whole = (join(X, batch) for X in own)
+        locked = ((axes @ whole) * axes).sum(axis=-1)
+        rounding = len(own[2]) * EPS * (axes**2).sum(axis=-1) * np.trace(whole, axis1=-2, axis2=-1)[..., None]
+        unit = np.sqrt(np.where(locked > rounding, locked, np.inf))
+        least = np.linalg.eigvalsh(free / (unit[..., :, None] * unit[..., None, :])).min(axis=-1, initial=1.0)
+        if not (least > RANK).all():
             raise ModelError(
-                f"D = H P H* of node {labels[k]!r} is not positive definite (smallest eigenvalue {values.min():.3g}): its "
-                "joint moves no inertia in some direction, so the mass matrix is singular. Give M of this node, or of one it "
-                "carries, more inertia there."
+                f"D = H P H* of node {label!r} is not positive definite (smallest eigenvalue {least.min():.3g} where H R H* "
+                "has 1 on its diagonal): its joint moves no inertia in some direction, so the mass matrix is singular. Give M "
+                "of this node, or of one it carries, more inertia there."
             )
 
 

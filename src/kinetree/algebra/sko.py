@@ -133,7 +133,7 @@ class SKO:
     def _riccati(self) -> tuple[list[Array], ...]:
         P, D, G = articulated(self.tree, self._weights, self._H, self._M)
         if self._check_pivots and self.batch is not None:
-            abstract.check_pivots(D, self.batch, self.bodies.labels)
+            abstract.check_pivots(D, self._H, self.R.matrices, self.batch, self.bodies.labels)
         return P, D, G
 
     @cached_property
