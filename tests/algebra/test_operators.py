@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
-from by_hand import Matrix, assert_equal
+from by_hand import ByHand, Matrix, assert_equal
 from cases import Case, case
 from words import OPERATORS
+
+import kinetree as kt
 
 SINGLE = ("bush", "mixed chain", "forest", "abstract forest", "full forest", "chain from the tip", "every joint free")
 
@@ -95,3 +97,23 @@ def test_stacks_of_nothing():
         assert (s.H @ np.zeros((*lead, 6))).shape == (*lead, 0)
         assert (s.phi @ np.zeros((*lead, 6, 0))).shape == (*lead, 6, 0)
         assert (s.phi @ np.zeros((*lead, 6))).shape == (*lead, 6)
+
+
+def test_operators_of_two_models_on_one_tree():
+    """Spaces fit, so they go together: here of a robot and of an abstract model that has other weights on its tree."""
+    one = case("bush")
+    d = one.hand
+    other = ByHand(d.parents, [X if X is None else 0.5 * X for X in d.weights], d.H_blocks, d.M_blocks)
+    s = kt.SKO(d.parents, other.weights, d.H_blocks, d.M_blocks)
+    for words in (
+        lambda a, b: a.phi.T @ a.M @ b.phi,
+        lambda a, b: a.M @ b.phi.T @ b.phi,
+        lambda a, b: a.H @ b.phi @ a.M @ a.psi.T,
+        lambda a, b: a.psi.T @ b.tau @ b.psi @ a.P,
+        lambda a, b: a.mass.inv @ b.mass - b.D @ a.D.inv,
+    ):
+        for operators, matrices in (((one.sko, s), (d, other)), ((s, one.sko), (other, d))):
+            A, W = words(*operators), words(*matrices)
+            assert_equal(A.dense(), W)
+            assert_equal(A.T @ np.eye(A.shape[0]), W.T)
+            assert_equal(A.blocks(2, 3), Matrix(W.value[A.rows.slices[2], A.columns.slices[3]], W.size, W.error))

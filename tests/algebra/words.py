@@ -45,6 +45,8 @@ OPERATORS: dict[str, Callable] = {
     "ψ K": lambda o: o.psi @ o.K,
     "φ K": lambda o: o.phi @ o.K,
     "φ M φ*": lambda o: o.phi @ o.M @ o.phi.T,
+    "φ φ*": lambda o: o.phi @ o.phi.T,
+    "φ* φ": lambda o: o.phi.T @ o.phi,
     "φ M ψ*": lambda o: o.phi @ o.M @ o.psi.T,
     "ψ G G* φ*": lambda o: o.psi @ o.G @ o.G.T @ o.phi.T,
     "G φ* H* D⁻¹ H φ": lambda o: o.G.T @ o.phi.T @ o.H.T @ o.D.inv @ o.H @ o.phi,

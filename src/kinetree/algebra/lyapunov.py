@@ -47,13 +47,13 @@ def symmetric_forward(tree: Tree, A: Weights, X: Sequence[Array]) -> list[Array]
     return gather(tree, node, 0.0, A, X)
 
 
-def backward(tree: Tree, A: Weights, X: Sequence[Array], B: Weights, ground: int) -> list[Array]:
+def backward(tree: Tree, A: Weights, X: Sequence[Array], B: Weights, ground: tuple[int, int]) -> list[Array]:
     """Y (23), (24): block (k, k) of A* X B for every k."""
 
     def node(Y_parent: Array, A: Any, X: Array, B: Any) -> Array:
         return between(A.T, Y_parent, B.T) + X
 
-    return scatter(tree, node, np.zeros((ground, ground)), A, X, B)
+    return scatter(tree, node, np.zeros(ground), A, X, B)
 
 
 def symmetric_backward(tree: Tree, A: Weights, X: Sequence[Array], ground: int) -> list[Array]:

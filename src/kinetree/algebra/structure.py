@@ -146,9 +146,9 @@ def _solved(op: Operator) -> Word | None:
         else:
             Y = lyapunov.forward(sko.tree, A.weights, X, B.weights)
     elif symmetric_middle:
-        Y = lyapunov.symmetric_backward(sko.tree, A.weights, X, sko.ground)
+        Y = lyapunov.symmetric_backward(sko.tree, A.weights, X, A.sko.ground)
     else:
-        Y = lyapunov.backward(sko.tree, A.weights, X, B.weights, sko.ground)
+        Y = lyapunov.backward(sko.tree, A.weights, X, B.weights, (A.sko.ground, B.sko.ground))
     return Word(left, A.weights, Y, B.weights, right, is_forward)
 
 
