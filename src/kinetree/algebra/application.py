@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.algebra.sweeps import split as blocks
+from kinetree.algebra.sweeps import stacked
 from kinetree.errors import InputError
 from kinetree.spatial.scalars import Array, join, split
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 def act(A: Operator, x: Any, rows_only: bool = False) -> Array:
     """A x for stacked vectors x (…, n) or columns (…, n, c); the leading axes broadcast with those of A."""
+    if hasattr(x, "program"):  # recorded: one vector, block by block
+        return stacked(A.apply(blocks(A.columns.slices, x)))
     x, columns = _read(A, x, rows_only)
     if not A.batch or x.dtype == object:
         return _act_on_columns(A, x, columns)

@@ -19,10 +19,9 @@ import numpy as np
 
 from kinetree.algebra.expression import Blocks, Levels, Operator, Starred, identity
 from kinetree.algebra.spaces import Space
-from kinetree.algebra.sweeps import each, gather, scatter
+from kinetree.algebra.sweeps import columns_of, each, gather, scatter, unzip
 from kinetree.algebra.weights import UNIT, Through
 from kinetree.errors import InputError
-from kinetree.model.tree import GROUND
 from kinetree.spatial.scalars import Array
 from kinetree.spatial.sixvectors import solve
 
@@ -186,12 +185,14 @@ class Step(Element):
         def node(received: Array, A: Any, x: Array, zero: Array) -> tuple[Array, Array]:
             return received + zero, A @ x
 
-        return gather(self.sko.tree, node, 0.0, self.weights, x, self.rows.zeros(x[0].shape[1:]))
+        return gather(self.sko.tree, node, 0.0, self.weights, x, self.rows.zeros(columns_of(x)))
 
     def apply_star(self, x: Blocks) -> Blocks:
-        ground = np.zeros((self.sko.ground, *x[0].shape[1:]))
-        from_parent = [x[p] if p != GROUND else ground for p in self.sko.tree.parents]
-        return each(lambda A, x: A.T @ x, self.weights, from_parent)
+        def node(parent: tuple[Any, Array], A: Any, x: Array) -> tuple[Array, Array]:
+            return A.T @ parent[1], x
+
+        ground = None, np.zeros((self.sko.ground, *columns_of(x)))
+        return unzip(scatter(self.sko.tree, node, ground, self.weights, x), 2)[0]
 
     @cached_property
     def levels(self) -> Levels:
@@ -237,7 +238,7 @@ class Resolvent(Element):
         def node(y_parent: Array, A: Any, x: Array) -> Array:
             return A.T @ y_parent + x  # y(k) = A*(p, k) y(p) + x(k)     lemma 2
 
-        return scatter(self.sko.tree, node, np.zeros((self.sko.ground, *x[0].shape[1:])), self.step.weights, x)
+        return scatter(self.sko.tree, node, np.zeros((self.sko.ground, *columns_of(x))), self.step.weights, x)
 
     def fused(self, right: Operator) -> Callable[[Blocks], Blocks] | None:
         """(1 − φX)⁻¹ φY in one sweep: what a step carries and what the resolvent carries on go over φ together."""
@@ -249,7 +250,7 @@ class Resolvent(Element):
             return y, phi @ (X @ y + Y @ x)
 
         def apply(x: Blocks) -> Blocks:
-            zeros = self.rows.zeros(x[0].shape[1:])
+            zeros = self.rows.zeros(columns_of(x))
             return gather(self.sko.tree, node, 0.0, self.step.carriers, self.step.inner, right.inner, x, zeros)
 
         return apply

@@ -23,6 +23,7 @@ import numpy as np
 
 from kinetree.algebra.application import act
 from kinetree.algebra.spaces import Space
+from kinetree.algebra.sweeps import columns_of, each
 from kinetree.errors import InputError
 from kinetree.spatial.scalars import Array
 
@@ -321,9 +322,9 @@ class Sum(Operator):
         return self._terms
 
     def apply(self, x: Blocks) -> Blocks:
-        total = [np.zeros((size, *block)) for size, block in zip(self.rows.sizes, (b.shape[1:] for b in x), strict=True)]
+        total = self.rows.zeros(columns_of(x))
         for c, term in self.terms:
-            total = [t + y if c == 1 else t - y if c == -1 else t + c * y for t, y in zip(total, term.apply(x), strict=True)]
+            total = each(lambda t, y, c=c: t + y if c == 1 else t - y if c == -1 else t + c * y, total, term.apply(x))
         return total
 
     @cached_property

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kinetree.algebra.sweeps import gather
+from kinetree.algebra.sweeps import gather, unzip
 from kinetree.model.tree import Tree
 from kinetree.spatial.scalars import Array
 from kinetree.spatial.sixvectors import congruence, solve, symmetric
@@ -27,5 +27,4 @@ def node(received: Array, phi: Any, H: Array, M: Array) -> tuple[tuple[Array, Ar
 
 def articulated(tree: Tree, phi: Sequence[Any], H: Sequence[Array], M: Sequence[Array]) -> tuple[list[Array], ...]:
     """P (m_k, m_k), D (n_k, n_k) and G (m_k, n_k) of each node."""
-    P, D, G = zip(*gather(tree, node, 0.0, phi, H, M), strict=True)
-    return list(P), list(D), list(G)
+    return unzip(gather(tree, node, 0.0, phi, H, M), 3)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from kinetree.algebra.sko import SKO
-from kinetree.algebra.sweeps import each
+from kinetree.algebra.sweeps import each, split
 from kinetree.model import Joint, Model, Pose
 from kinetree.spatial.scalars import Array
 from kinetree.spatial.sixvectors import Shift
@@ -17,11 +15,6 @@ def weight(joint: Joint, placement: Pose, q: Array) -> Shift:
     return Shift(placement.rotation @ R, placement.rotation @ p + placement.translation)
 
 
-def per_joint(slices: Sequence[slice], x: Array) -> list[Array]:
-    """A stacked vector as one array per joint."""
-    return [x[s] for s in slices]
-
-
 def joints(model: Model) -> list[Joint]:
     """Joint of each body."""
     return [body.joint for body in model.bodies]
@@ -30,12 +23,12 @@ def joints(model: Model) -> list[Joint]:
 def weights(model: Model, q: Array) -> list[Shift]:
     """φ(parent, k) of each body at q."""
     placements = [body.placement for body in model.bodies]
-    return each(weight, joints(model), placements, per_joint(model.q_slices, q))
+    return each(weight, joints(model), placements, split(model.q_slices, q))
 
 
 def joint_maps(model: Model, q: Array) -> list[Array]:
     """H(k) (nv_k, 6) of each body at q."""
-    return each(lambda joint, q: joint.H(q), joints(model), per_joint(model.q_slices, q))
+    return each(lambda joint, q: joint.H(q), joints(model), split(model.q_slices, q))
 
 
 def sko_model(model: Model, q: Array, batch: tuple[int, ...] | None = None) -> SKO:

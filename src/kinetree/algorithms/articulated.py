@@ -5,11 +5,9 @@ M_q⁻¹ = (1 − H ψ K)* D⁻¹ (1 − H ψ K)
 
 from __future__ import annotations
 
-import numpy as np
-
 from kinetree.algebra.riccati import articulated
-from kinetree.algebra.rigid import joint_maps, per_joint, sko_model, weights
-from kinetree.algebra.sweeps import gather, scatter
+from kinetree.algebra.rigid import joint_maps, sko_model, weights
+from kinetree.algebra.sweeps import each, gather, scatter, split, stacked, unzip
 from kinetree.algorithms.inverse import NO_FORCE, ground_acceleration, gyroscopic_forces
 from kinetree.algorithms.kinematics import acceleration_biases, velocities
 from kinetree.model import Model
@@ -38,10 +36,10 @@ def forward_dynamics(model: Model, q: Array, v: Array, tau: Array, external: Arr
     bias = acceleration_biases(model, q, v, V, H)
     b = gyroscopic_forces(model, V, external)
     P, D, G = articulated(model.tree, phi, H, model.inertias)
-    loads = [P_k @ bias_k + b_k for P_k, bias_k, b_k in zip(P, bias, b, strict=True)]
-    nu = gather(model.tree, residual, NO_FORCE, phi, H, D, G, per_joint(model.v_slices, tau), loads)
+    loads = each(lambda P, bias, b: P @ bias + b, P, bias, b)
+    nu = gather(model.tree, residual, NO_FORCE, phi, H, D, G, split(model.v_slices, tau), loads)
     swept = scatter(model.tree, acceleration, (ground_acceleration(model), None), phi, H, G, nu, bias)
-    return np.concatenate([a for _, a in swept])
+    return stacked(unzip(swept, 2)[1])
 
 
 def inverse_mass_matrix(model: Model, q: Array) -> Array:

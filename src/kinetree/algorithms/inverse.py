@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algebra.rigid import joint_maps, per_joint, weights
-from kinetree.algebra.sweeps import each, gather, scatter
+from kinetree.algebra.rigid import joint_maps, weights
+from kinetree.algebra.sweeps import each, gather, rows, scatter, split, stacked
 from kinetree.algorithms.kinematics import acceleration_biases, velocities
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
@@ -24,7 +24,7 @@ def ground_acceleration(model: Model) -> Array:
 
 def gyroscopic_forces(model: Model, V: list[Array], external: Array | None) -> list[Array]:
     """b(k) (6,): V ×* M V less the external wrench."""
-    loads = [NO_FORCE] * model.nbodies if external is None else list(external)
+    loads = [NO_FORCE] * model.nbodies if external is None else rows(external)
 
     def node(V: Array, M: Array, load: Array) -> Array:
         return cross_force(V, M @ V) - load  # b = V ×* M V − W
@@ -46,9 +46,9 @@ def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, external: Array
         f = received + M @ alpha + b  # f = Σ φ f_j + M α + b
         return H @ f, phi @ f  # τ = H f
 
-    accelerated = per_joint(model.v_slices, a)
+    accelerated = split(model.v_slices, a)
     alpha = scatter(model.tree, accelerations, ground_acceleration(model), phi, H, accelerated, bias)
-    return np.concatenate(gather(model.tree, forces, NO_FORCE, phi, H, model.inertias, alpha, b))
+    return stacked(gather(model.tree, forces, NO_FORCE, phi, H, model.inertias, alpha, b))
 
 
 def bias_force(model: Model, q: Array, v: Array, external: Array | None = None) -> Array:

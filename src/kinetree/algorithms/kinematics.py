@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algebra.rigid import joint_maps, joints, per_joint, weights
-from kinetree.algebra.sweeps import each, scatter
-from kinetree.model import Body, Joint, Model
+from kinetree.algebra.rigid import joint_maps, joints, weights
+from kinetree.algebra.sweeps import each, piled, scatter, split, stacked, total, unzip
+from kinetree.model import Joint, Model
 from kinetree.spatial.scalars import Array, Scalar
 from kinetree.spatial.sixvectors import Shift, cross_motion
 
@@ -23,7 +23,7 @@ def velocities(model: Model, phi: list[Shift], H: list[Array], v: Array) -> list
     def node(V_parent: Array, phi: Shift, H: Array, v: Array) -> Array:
         return phi.T @ V_parent + H.T @ v  # V = φ* V_p + H* v
 
-    return scatter(model.tree, node, AT_REST, phi, H, per_joint(model.v_slices, v))
+    return scatter(model.tree, node, AT_REST, phi, H, split(model.v_slices, v))
 
 
 def acceleration_biases(model: Model, q: Array, v: Array, V: list[Array], H: list[Array]) -> list[Array]:
@@ -32,7 +32,7 @@ def acceleration_biases(model: Model, q: Array, v: Array, V: list[Array], H: lis
     def node(joint: Joint, q: Array, v: Array, V: Array, H: Array) -> Array:
         return joint.bias(q, v) + cross_motion(V, H.T @ v)  # a = Ḣ* v + V × H* v
 
-    return each(node, joints(model), per_joint(model.q_slices, q), per_joint(model.v_slices, v), V, H)
+    return each(node, joints(model), split(model.q_slices, q), split(model.v_slices, v), V, H)
 
 
 def poses(model: Model, q: Array) -> list[tuple[Array, Array]]:
@@ -47,31 +47,35 @@ def poses(model: Model, q: Array) -> list[tuple[Array, Array]]:
 
 def forward_kinematics(model: Model, q: Array) -> tuple[Array, Array]:
     """Rotations (nbodies, 3, 3) and origins (nbodies, 3)."""
-    placed = poses(model, q)
-    return np.stack([R for R, _ in placed]), np.stack([p for _, p in placed])
+    R, p = unzip(poses(model, q), 2)
+    return piled(R), piled(p)
 
 
 def center_of_mass(model: Model, q: Array) -> Array:
     """Σ m (p + R s) / Σ m."""
-    masses = [body.inertia.mass for body in model.bodies]
-    return sum(each(_first_moment, poses(model, q), model.bodies), start=np.zeros(3)) * (1.0 / sum(masses))
+    return first_moment(model, q) * (1.0 / sum(body.inertia.mass for body in model.bodies))
 
 
-def _first_moment(pose: tuple[Array, Array], body: Body) -> Array:
-    R, p = pose
-    return (p + R @ body.inertia.com) * body.inertia.mass
+def first_moment(model: Model, q: Array) -> Array:
+    """Σ m (p + R s)."""
+
+    def node(pose: tuple[Array, Array], mass: float, com: Array) -> Array:
+        R, p = pose
+        return (p + R @ com) * mass
+
+    inertias = [body.inertia for body in model.bodies]
+    return total(each(node, poses(model, q), [x.mass for x in inertias], [x.com for x in inertias]))
 
 
 def potential_energy(model: Model, q: Array) -> Array:
     """U = −Σ m g·r, Lagrange (23)."""
-    moment = sum(each(_first_moment, poses(model, q), model.bodies), start=np.zeros(3))
-    return np.asarray(-(model.gravity @ moment))
+    return np.asarray(-(model.gravity @ first_moment(model, q)))
 
 
 def kinetic_energy(model: Model, q: Array, v: Array) -> Array:
     """T = ½ Σ V* M V."""
     V = velocities(model, weights(model, q), joint_maps(model, q), v)
-    return np.asarray(0.5 * sum(each(_double_energy, V, model.inertias)))
+    return np.asarray(0.5 * total(each(_double_energy, V, model.inertias)))
 
 
 def _double_energy(V: Array, M: Array) -> Scalar:
@@ -95,10 +99,10 @@ def integrate(model: Model, q: Array, v_dt: Array) -> Array:
     moved = each(
         lambda joint, q, dv: joint.integrate(q, dv),
         joints(model),
-        per_joint(model.q_slices, q),
-        per_joint(model.v_slices, v_dt),
+        split(model.q_slices, q),
+        split(model.v_slices, v_dt),
     )
-    return np.concatenate(moved)
+    return stacked(moved)
 
 
 def difference(model: Model, q0: Array, q1: Array) -> Array:
@@ -106,7 +110,7 @@ def difference(model: Model, q0: Array, q1: Array) -> Array:
     steps = each(
         lambda joint, q0, q1: joint.difference(q0, q1),
         joints(model),
-        per_joint(model.q_slices, q0),
-        per_joint(model.q_slices, q1),
+        split(model.q_slices, q0),
+        split(model.q_slices, q1),
     )
-    return np.concatenate(steps)
+    return stacked(steps)

@@ -9,8 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from kinetree import compilation, functions
-from kinetree.algebra.rigid import per_joint
-from kinetree.algebra.sweeps import each
+from kinetree.algebra.sweeps import each, split
 from kinetree.compiler.compile import kernel_of
 from kinetree.model import Joint, Model
 from kinetree.spatial.scalars import Array
@@ -50,7 +49,7 @@ def system_of(model: Model, control: Signal | None, external: Signal | None) -> 
 
 def coordinate_rate(model: Model, v_dt: Array, v: Array) -> Array:
     """θ' (nv,) of local coordinates θ = v_dt, where q = integrate(q₀, θ) and the velocity there is v."""
-    rates = each(_rate, [body.joint for body in model.bodies], per_joint(model.v_slices, v_dt), per_joint(model.v_slices, v))
+    rates = each(_rate, [body.joint for body in model.bodies], split(model.v_slices, v_dt), split(model.v_slices, v))
     return np.concatenate(rates)
 
 
