@@ -39,3 +39,11 @@ def test_a_vector_of_another_space_is_not_split(x):
 def test_one_root_is_singular():
     """It printed "1 roots"."""
     assert "2 nodes, 1 root, " in repr(SKO([-1, 0], [None, [[1.0]]], [[[1.0]]] * 2, [[[1.0]]] * 2))
+
+
+def test_a_kernel_finds_the_size_of_what_an_operator_takes():
+    """Asked whether it is recorded, an argument of unknown size answered that it had been used."""
+    one = case("bush")
+    x = one.rng.normal(size=36)
+    kernel = kt.compile(lambda ops, x: ops.M @ x, one.model)
+    np.testing.assert_allclose(kernel(one.q, x), one.sko.M @ x, rtol=1e-14, atol=1e-14)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 def act(A: Operator, x: Any, rows_only: bool = False) -> Array:
     """A x for stacked vectors x (…, n) or columns (…, n, c); the leading axes broadcast with those of A."""
+    if hasattr(x, "found_size"):  # an argument of a function being compiled, whose size is not known yet
+        x.found_size(A.columns.dimension)
     if hasattr(x, "program"):  # recorded: one vector, block by block
         return stacked(A.apply(blocks(A.columns.slices, x)))
     x, columns = _read(A, x, rows_only)
@@ -58,8 +60,6 @@ def _act_on_columns(A: Operator, x: Array, columns: bool) -> Array:
 def _read(A: Operator, x: Any, rows_only: bool) -> tuple[Array, bool]:
     """x as an array, and whether it holds columns (…, n, c) rather than stacked vectors (…, n)."""
     n = A.columns.dimension
-    if hasattr(x, "found_size"):  # an argument of a function being compiled, whose size is not known yet
-        x.found_size(n)
     try:
         given = x = np.asarray(x)
     except (TypeError, ValueError):
