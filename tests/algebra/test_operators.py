@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from by_hand import ByHand, Matrix, assert_equal
 from cases import Case, case
-from words import OPERATORS
+from words import OPERATORS, element
 
 import kinetree as kt
 
@@ -117,3 +117,65 @@ def test_operators_of_two_models_on_one_tree():
             assert_equal(A.dense(), W)
             assert_equal(A.T @ np.eye(A.shape[0]), W.T)
             assert_equal(A.blocks(2, 3), Matrix(W.value[A.rows.slices[2], A.columns.slices[3]], W.size, W.error))
+
+
+DETERMINANTS = {
+    **{name: element(name) for name in ("phi", "psi.inv", "M", "R.inv", "P", "D", "D.inv", "mass", "mass.inv")},
+    "1 + H φ K": lambda o: 1 + o.H @ o.phi @ o.K,
+    "(1 − H ψ K)*": lambda o: (1 - o.H @ o.psi @ o.K).T,
+    "1 − E + 3 E²": lambda o: 1 - o.E + 3 * o.E @ o.E,
+    "−2 φ M": lambda o: -2 * o.phi @ o.M,
+    "½ ℳ D": lambda o: 0.5 * o.mass @ o.D,
+    "H P H*, by (32)": lambda o: o.H @ o.P @ o.H.T,
+    "H φ M ψ* H* D⁻¹": lambda o: o.H @ o.phi @ o.M @ o.psi.T @ o.H.T @ o.D.inv,
+}
+
+
+@pytest.mark.parametrize("name", DETERMINANTS)
+def test_determinants(name, one):
+    A, W = DETERMINANTS[name](one.sko), DETERMINANTS[name](one.hand)
+    found, wanted = A.slogdet(), np.linalg.slogdet(W.value)
+    bound = 2 * len(W.value) * W.error * max(one.hand.condition, W.condition)
+    assert found[0] == pytest.approx(wanted[0], abs=bound)
+    assert found[1] == pytest.approx(wanted[1], abs=bound)
+    if wanted[0] > 0:
+        assert A.logdet() == found[1]
+
+
+@pytest.mark.parametrize("name", ["tau", "taubar", "P_plus"])
+def test_the_determinant_of_a_projection_is_zero(name, one):
+    A, W = getattr(one.sko, name), getattr(one.hand, name)
+    found = (2 * one.sko.phi @ A.T).slogdet()
+    if name == "tau" and one.name == "every joint free":
+        assert found[0] == 1
+        assert found[1] == pytest.approx(len(W.value) * np.log(2), abs=len(W.value) * W.error * one.hand.condition)
+    else:
+        assert found == (0, -np.inf)
+
+
+def test_determinants_of_blocks_of_ones_own():
+    s = case("bush").sko
+    blocks = np.random.default_rng(1).normal(size=(6, 6, 6))
+    for X in (blocks, blocks + np.swapaxes(blocks, -1, -2), np.zeros((6, 6, 6))):
+        sign, size = np.linalg.slogdet(X)
+        for A in (s.diagonal("X", X, symmetric=np.array_equal(X, np.swapaxes(X, -1, -2))), s.diagonal("X", X)):
+            assert A.slogdet()[0] == np.prod(sign)
+            assert A.slogdet()[1] == pytest.approx(size.sum(), rel=1e-12)
+
+
+def test_inverses_of_blocks_of_ones_own():
+    one = case("bush")
+    blocks = np.random.default_rng(2).normal(size=(6, 6, 6))
+    X, W = one.sko.diagonal("X", blocks), one.hand.diagonal(blocks)
+    assert_equal(X.inv.dense(), W.inv)
+    assert_equal((one.sko.phi @ X.T).inv.dense(), (one.hand.phi @ W.T).inv)
+    assert X.inv.inv is X
+    assert str((X.inv @ X).simplify()) == "1"
+
+
+def test_where_no_joint_moves_everything_passes():
+    s = case("no joint moves").sko
+    assert np.array_equal(s.taubar.inv.dense(), np.eye(6))
+    assert_equal(s.P_plus.inv.dense(), case("no joint moves").hand.R.inv)
+    assert s.taubar.slogdet() == (1, 0)
+    assert s.mass.slogdet() == (1, 0)

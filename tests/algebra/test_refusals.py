@@ -18,6 +18,7 @@ SNAPSHOTS = Path(__file__).with_name("refusals.json")
 UPDATE = os.environ.get("KINETREE_UPDATE_SNAPSHOTS") == "1"
 
 ops = case("bush").sko  # 6 bodies, nv = 8
+batched = kt.operators(case("bush").model, np.tile(case("bush").q, (3, 1)))
 X = np.zeros(36)
 
 
@@ -93,6 +94,25 @@ REFUSED = {
     "step with weights of nodes that are not there": lambda: ops.step("A", dict.fromkeys(range(1, 8), np.eye(6))),
     "step of a number": lambda: ops.step("A", 2.0),
     "resolvent of K": lambda: ops.K.resolvent,
+    # inverses and determinants
+    "inverse of H": lambda: ops.H.inv,
+    "inverse of E": lambda: ops.E.inv,
+    "inverse of Ω": lambda: ops.Omega.inv,
+    "inverse of a sum": lambda: (ops.phi + ops.M).inv,
+    "inverse of zero": lambda: (ops.phi - ops.phi).inv,
+    "inverse of τ̄": lambda: ops.taubar.inv,
+    "inverse of a product with τ*": lambda: (ops.phi @ ops.tau.T).inv,
+    "inverse of P⁺": lambda: ops.P_plus.inv,
+    "inverse of M without inertia": lambda: case("massless within").sko.M.inv.dense(),
+    "inverse of singular blocks": lambda: ops.diagonal("X", [np.ones((6, 6))] * 6).inv @ X,
+    "inverse of blocks that are not positive": lambda: ops.diagonal("X", [-np.eye(6)] * 6, symmetric=True).inv @ X,
+    "inverse of blocks in a batch": lambda: batched.diagonal("X", [np.array([np.eye(6)] * 3)] * 6).inv @ X,
+    "determinant of H": lambda: ops.H.slogdet(),
+    "determinant of E": lambda: ops.E.slogdet(),
+    "determinant of Ω": lambda: ops.Omega.logdet(),
+    "determinant of a sum": lambda: (ops.phi + ops.M).slogdet(),
+    "log of the determinant zero": lambda: ops.taubar.logdet(),
+    "log of a negative determinant": lambda: ops.diagonal("X", [np.diag([-1.0, 1, 1, 1, 1, 1])] * 5 + [np.eye(6)]).logdet(),
 }
 
 

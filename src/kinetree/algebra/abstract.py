@@ -115,6 +115,14 @@ def check_pivots(
             )
 
 
+def check_regular(name: str, X: Array, symmetric: bool) -> None:
+    """A block (..., m, m) that is inverted must not be singular to rounding, and positive definite if it is symmetric."""
+    values = np.linalg.eigvalsh(X.real) if symmetric else np.linalg.svd(X, compute_uv=False)
+    rounding = X.shape[-1] * EPS * np.abs(values).max(axis=-1, initial=0.0)
+    if not (values.min(axis=-1, initial=np.inf) > rounding).all():
+        raise InputError(f"{name} {'is not positive definite' if symmetric else 'is singular'}, so there is no inverse of it.")
+
+
 def _scalars(symbol: str, made: list[Array], batch: tuple[int, ...] | None) -> list[Array]:
     if batch is None or any(X.dtype == object for X in made):
         return made

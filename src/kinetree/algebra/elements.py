@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from kinetree.algebra.abstract import check_regular
+from kinetree.algebra.application import joined
 from kinetree.algebra.expression import Blocks, Levels, Operator, Starred, identity
 from kinetree.algebra.spaces import Space
 from kinetree.algebra.sweeps import columns_of, each, gather, scatter, unzip
@@ -63,7 +65,10 @@ class Element(Operator):
 
 @final
 class Diagonal(Element):
-    """Block diagonal: one matrix per node, made when first asked for."""
+    """Block diagonal: one matrix per node, made when first asked for.
+
+    `regular` says whether every block is known to have an inverse; None: they are looked at when an inverse is wanted.
+    """
 
     def __init__(
         self,
@@ -73,9 +78,10 @@ class Diagonal(Element):
         sko: SKO,
         make: Callable[[], Sequence[Any]],
         symmetric: bool = False,
+        regular: bool | None = None,
     ) -> None:
         super().__init__(symbol, rows, columns, sko)
-        self._make, self.symmetric = make, symmetric
+        self._make, self.symmetric, self.regular = make, symmetric, regular
 
     @cached_property
     def matrices(self) -> list[Array]:
@@ -102,7 +108,7 @@ class Diagonal(Element):
 
     @cached_property
     def inverse_element(self) -> Operator | None:
-        return DiagonalInverse(self) if self.rows == self.columns else None
+        return DiagonalInverse(self) if self.rows == self.columns and self.regular is not False else None
 
 
 @final
@@ -113,11 +119,19 @@ class DiagonalInverse(Element):
         super().__init__(f"{of.symbol}⁻¹", of.columns, of.rows, of.sko)
         self.of = of
 
+    @cached_property
+    def _matrices(self) -> list[Array]:
+        """The blocks of D, which have inverses."""
+        if self.of.regular is None and self.batch is not None:
+            for label, X in zip(self.rows.labels, self.of.matrices, strict=True):
+                check_regular(f"{self.of} of node {label!r}", joined(X, self.batch), self.of.symmetric)
+        return self.of.matrices
+
     def apply(self, x: Blocks) -> Blocks:
-        return each(solve if self.of.symmetric else self._solve, self.of.matrices, x)
+        return each(solve if self.of.symmetric else self._solve, self._matrices, x)
 
     def apply_star(self, x: Blocks) -> Blocks:
-        return each(lambda X, x: self._solve(X.T, x), self.of.matrices, x)
+        return each(lambda X, x: self._solve(X.T, x), self._matrices, x)
 
     def _solve(self, X: Array, x: Array) -> Array:
         """X⁻¹ x of any square X: by LAPACK, so for plain numbers only."""
@@ -126,10 +140,7 @@ class DiagonalInverse(Element):
                 f"{self}: blocks that are not symmetric positive definite have an inverse for one state at a time, not in a "
                 "batch or a kernel. Pass symmetric=True where they are, or give the inverse as a diagonal of its own."
             )
-        try:
-            return np.linalg.solve(X, x)
-        except np.linalg.LinAlgError:
-            raise InputError(f"{self}: a block of {self.of} is singular.") from None
+        return np.linalg.solve(X, x)
 
     @cached_property
     def T(self) -> Operator:

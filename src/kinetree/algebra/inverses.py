@@ -46,6 +46,9 @@ def inverse(op: Operator, sko: SKO) -> tuple[Operator, list[Replacement]]:
         c, factors, used = _split(candidate, sko)
         made = []
         for factor in reversed(factors):
+            inner = factor.element if isinstance(factor, Starred) else factor
+            if isinstance(inner, Diagonal) and inner.regular is False:
+                raise InputError(f"{factor} is singular, a projection or made with one (32), so {op} has no inverse.")
             found = _inverse_of_factor(factor, sko)
             if found is None:
                 break
@@ -134,6 +137,8 @@ def _slogdet_of_factor(op: Operator) -> SignAndLog | None:
     one, none = np.float64(1.0), np.float64(0.0)
     if isinstance(op, Starred):
         return _slogdet_of_factor(op.element)
+    if isinstance(op, Diagonal) and op.regular is False:
+        return np.float64(0.0), np.float64(-np.inf)
     if isinstance(op, Diagonal):
         return _slogdet_of_blocks(op) if op.rows == op.columns else None
     if isinstance(op, DiagonalInverse):
@@ -155,10 +160,13 @@ def _is_unit_triangular(op: Sum) -> bool:
 
 
 def _slogdet_of_blocks(op: Diagonal) -> SignAndLog:
-    if op.symmetric:  # positive definite
+    stacks = [joined(X, op.batch) for X in op.matrices]
+    if op.symmetric and (op.batch is None or any(map(np.iscomplexobj, stacks))):  # of log det, complex steps take derivatives
         total = sum((log_determinant(X) for X in op.matrices), start=0.0)
         return np.float64(1.0), joined(np.asarray(total), op.batch) if op.batch is not None else total
-    stacks = [np.linalg.slogdet(joined(X, op.batch)) for X in op.matrices]
+    if op.batch is None:
+        raise InputError(f"the determinant of {op} is known in a kernel only if its blocks are symmetric positive definite.")
+    stacks = list(map(np.linalg.slogdet, stacks))
     return np.prod([s for s, _ in stacks], axis=0), sum((size for _, size in stacks), start=np.float64(0.0))
 
 

@@ -144,7 +144,7 @@ class SKO:
     @cached_property
     def D(self) -> Diagonal:
         """D = H P H*, inertia that each joint feels (32)."""
-        return self._symmetric("D", self.joints, lambda: self._riccati[1])
+        return self._symmetric("D", self.joints, lambda: self._riccati[1], regular=True)
 
     @cached_property
     def G(self) -> Diagonal:
@@ -154,12 +154,20 @@ class SKO:
     @cached_property
     def tau(self) -> Diagonal:
         """τ = G H, a projection (32)."""
-        return Diagonal("τ", self.bodies, self.bodies, self, lambda: each(lambda G, H: G @ H, self.G.matrices, self._H))
+
+        def made() -> list[Array]:
+            return each(lambda G, H: G @ H, self.G.matrices, self._H)
+
+        return Diagonal("τ", self.bodies, self.bodies, self, made, regular=self.joints.sizes == self.bodies.sizes)
 
     @cached_property
     def taubar(self) -> Diagonal:
         """τ̄ = 1 − τ: what a joint lets through to the parent (32)."""
-        return Diagonal("τ̄", self.bodies, self.bodies, self, lambda: each(lambda X: np.eye(X.shape[0]) - X, self.tau.matrices))
+
+        def made() -> list[Array]:
+            return each(lambda X: np.eye(X.shape[0]) - X, self.tau.matrices)
+
+        return Diagonal("τ̄", self.bodies, self.bodies, self, made, regular=not any(self.joints.sizes))
 
     @cached_property
     def P_plus(self) -> Diagonal:
@@ -168,7 +176,7 @@ class SKO:
         def made() -> list[Array]:
             return each(lambda P, G, H: symmetric(P - G @ (H @ P)), self.P.matrices, self.G.matrices, self._H)
 
-        return self._symmetric("P⁺", self.bodies, made)
+        return self._symmetric("P⁺", self.bodies, made, regular=None if not any(self.joints.sizes) else False)
 
     @cached_property
     def K(self) -> Step:
@@ -237,5 +245,7 @@ class SKO:
         """Stacked vectors of your own, with a block of the given size at each node. Raises InputError if they are no sizes."""
         return Space(name, self.tree, abstract.sizes(name, sizes, len(self.tree)), self.bodies.labels)
 
-    def _symmetric(self, symbol: str, space: Space, make: Callable[[], Sequence[Array]]) -> Diagonal:
-        return Diagonal(symbol, space, space, self, make, symmetric=True)
+    def _symmetric(
+        self, symbol: str, space: Space, make: Callable[[], Sequence[Array]], regular: bool | None = None
+    ) -> Diagonal:
+        return Diagonal(symbol, space, space, self, make, symmetric=True, regular=regular)
