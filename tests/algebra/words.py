@@ -36,6 +36,7 @@ OPERATORS: dict[str, Callable] = {
     "(1 − E_ψ)⁻¹": lambda o: (1 - o.E_psi).inv,
     "(1 + H φ K)⁻¹": lambda o: (1 + o.H @ o.phi @ o.K).inv,
     "(1 − H ψ K)*⁻¹": lambda o: (1 - o.H @ o.psi @ o.K).T.inv,
+    "(H φ G)⁻¹": lambda o: (o.H @ o.phi @ o.G).inv,
     "(φ M)⁻¹": lambda o: (o.phi @ o.M).inv,
     "(−2 ℳ)⁻¹": lambda o: (-2 * o.mass).inv,
     "ℳ⁻¹⁻¹": lambda o: o.mass.inv.inv,

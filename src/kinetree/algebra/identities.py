@@ -85,7 +85,7 @@ rule("(37)")(lambda s: (s.E @ s.G, s.K))
 rule("(38)")(lambda s: (s.H @ s.G, identity(s.D)))
 rule("(38)")(lambda s: (s.H @ s.tau, s.H))
 rule("(38)")(lambda s: (s.H @ s.taubar, zero(s.joints, s.bodies, s)))
-rule("(38)")(lambda s: (1 + s.H @ s.phi @ s.K, s.H @ s.phi @ s.G))
+rule("(38)", table=FACTORIZATIONS)(lambda s: (s.H @ s.phi @ s.G, 1 + s.H @ s.phi @ s.K))
 rule("(39)")(lambda s: (s.H @ s.phi @ s.taubar, s.H @ s.phi @ s.E_psi))
 rule("(40)")(lambda s: (s.H @ s.phi @ s.tau, s.H @ s.phi @ s.psi.inv))
 rule("(41)")(
