@@ -47,3 +47,13 @@ def test_a_kernel_finds_the_size_of_what_an_operator_takes():
     x = one.rng.normal(size=36)
     kernel = kt.compile(lambda ops, x: ops.M @ x, one.model)
     np.testing.assert_allclose(kernel(one.q, x), one.sko.M @ x, rtol=1e-14, atol=1e-14)
+
+
+def test_the_determinant_of_a_batch_of_mass_matrices():
+    """Signs were multiplied as one array, and that of a unit triangle has no batch axes."""
+    one = case("bush")
+    q = one.model.random(seed=0, size=(2, 3))
+    sign, size = kt.operators(one.model, q).mass.slogdet()
+    assert sign.shape == size.shape == (2, 3)
+    assert (sign == 1.0).all()
+    np.testing.assert_allclose(size, kt.logdet_mass_matrix(one.model, q), rtol=1e-12)

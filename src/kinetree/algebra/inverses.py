@@ -7,6 +7,7 @@ determinant   Π det D(k)                                        (52), (53): det
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def slogdet(op: Operator, sko: SKO) -> SignAndLog:
         parts = [_slogdet_of_factor(factor) for factor in factors]
         if all(part is not None for part in parts):
             n = op.rows.dimension
-            sign = np.prod([part[0] for part in parts if part is not None], axis=0) * np.sign(c) ** n
+            sign = math.prod(part[0] for part in parts if part is not None) * np.sign(c) ** n
             total = sum((part[1] for part in parts if part is not None), start=n * np.log(abs(c)))
             return _filled(sign, op), _filled(total, op)
     raise InputError(
@@ -167,7 +168,7 @@ def _slogdet_of_blocks(op: Diagonal) -> SignAndLog:
     if op.batch is None:
         raise InputError(f"the determinant of {op} is known in a kernel only if its blocks are symmetric positive definite.")
     stacks = list(map(np.linalg.slogdet, stacks))
-    return np.prod([s for s, _ in stacks], axis=0), sum((size for _, size in stacks), start=np.float64(0.0))
+    return math.prod(s for s, _ in stacks), sum((size for _, size in stacks), start=np.float64(0.0))
 
 
 def _filled(x: Any, op: Operator) -> Array:
