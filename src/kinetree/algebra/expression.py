@@ -322,8 +322,11 @@ class Sum(Operator):
         return self._terms
 
     def apply(self, x: Blocks) -> Blocks:
-        total = self.rows.zeros(columns_of(x))
-        for c, term in self.terms:
+        if not self.terms:
+            return self.rows.zeros(columns_of(x))
+        (c, first), *rest = self.terms
+        total = first.apply(x) if c == 1 else each(lambda y, c=c: c * y, first.apply(x))
+        for c, term in rest:
             total = each(lambda t, y, c=c: t + y if c == 1 else t - y if c == -1 else t + c * y, total, term.apply(x))
         return total
 
