@@ -72,6 +72,9 @@ class Matrix:
             made = made @ self
         return made
 
+    def __getitem__(self, where) -> Matrix:
+        return Matrix(self.value[where], np.full_like(self.value[where], self.size.max(initial=0.0)), self.error)
+
     @property
     def T(self) -> Matrix:
         return Matrix(self.value.T, self.size.T, self.error, self.condition)

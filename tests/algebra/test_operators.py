@@ -1,9 +1,13 @@
 """Every operator is its matrix: applied to one vector, to columns, to stacks and batches, transposed, in blocks, inverted."""
 
+from dataclasses import dataclass
+from functools import cache
+
 import numpy as np
 import pytest
+import zoo
 from by_hand import ByHand, Matrix, assert_equal
-from cases import Case, case
+from cases import Case, case, inertia, joint_map, rigid_by_hand
 from words import OPERATORS, element
 
 import kinetree as kt
@@ -77,6 +81,94 @@ def test_pattern_covers_what_is_not_zero(pairs):
         for i, rows in enumerate(A.rows.slices):
             for j, columns in enumerate(A.columns.slices):
                 assert pattern[i, j] or np.abs(W.value[rows, columns]).max(initial=0.0) <= W.bound
+
+
+# Batches of models.
+
+
+@dataclass(frozen=True)
+class Batch:
+    """An SKO model with the leading axes (2, 3), and the matrices by hand of each state."""
+
+    sko: kt.SKO
+    hands: dict[tuple[int, int], ByHand]
+
+
+@cache
+def rigid_batch() -> Batch:
+    model = zoo.model("floating")
+    q = model.random(3, (2, 3))
+    return Batch(kt.operators(model, q), {i: rigid_by_hand(model, q[i]) for i in np.ndindex(2, 3)})
+
+
+@cache
+def abstract_batch() -> Batch:
+    """Weights, joint maps and inertias with leading axes of their own: (3,), none, (2, 1)."""
+    rng, parents, sizes, dofs = np.random.default_rng(4), [2, 2, -1, -1], [2, 3, 4, 2], [1, 3, 2, 0]
+    E = [None if p < 0 else 0.5 * rng.normal(size=(3, sizes[p], m)) for p, m in zip(parents, sizes, strict=True)]
+    H = [joint_map(rng, n, m) for n, m in zip(dofs, sizes, strict=True)]
+    M = [np.array([[inertia(rng, m)], [inertia(rng, m)]]) for m in sizes]
+    hands = {
+        (i, j): ByHand(parents, [X if X is None else X[j] for X in E], H, [X[i, 0] for X in M]) for i, j in np.ndindex(2, 3)
+    }
+    return Batch(kt.SKO(parents, E, H, M), hands)
+
+
+@pytest.fixture(params=[rigid_batch, abstract_batch], ids=["rigid", "abstract"])
+def batch(request) -> Batch:
+    return request.param()
+
+
+def assert_all_equal(found: np.ndarray, lead: tuple[int, ...], wanted: list[Matrix]):
+    """`found` broadcast to the leading axes is the wanted matrices in order."""
+    shape = wanted[0].value.shape
+    every = np.broadcast_to(found, (*lead, *shape))
+    for k, W in zip(np.ndindex(lead), wanted, strict=True):
+        assert_equal(every[k], W)
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_batches(name, batch):
+    A = OPERATORS[name](batch.sko)
+    W = {i: OPERATORS[name](hand) for i, hand in batch.hands.items()}
+    columns = A.shape[1]
+    assert A.batch in ((2, 3), ())  # no axes where no number of the model is left: φ − φ, φ⁰
+    assert_all_equal(A.dense(), (2, 3), list(W.values()))
+    assert_all_equal(A @ np.eye(columns), (2, 3), list(W.values()))
+    assert_all_equal(A.T.dense(), (2, 3), [X.T for X in W.values()])
+    i, j = len(A.rows) - 1, len(A.columns) // 2
+    wanted = [X[A.rows.slices[i], A.columns.slices[j]] for X in W.values()]
+    assert_all_equal(A.blocks(i, j), (2, 3), wanted)
+    for shape in ((2, 3), (2, 1), (3,), (), (4, 2, 3)):
+        x = numbers(*shape, columns)
+        lead = np.broadcast_shapes((2, 3), shape)
+        each = np.broadcast_to(x, (*lead, columns))
+        wanted = [times(W[k[-2:]], each[k][:, None]) for k in np.ndindex(lead)]
+        assert_all_equal((A @ x)[..., None], lead, wanted)
+        assert_all_equal((x @ A.T)[..., None], lead, wanted)
+    x = numbers(2, 1, columns, 2)
+    assert_all_equal(A @ x, (2, 3), [times(W[k], x[k[0], 0]) for k in np.ndindex(2, 3)])
+
+
+@pytest.mark.parametrize("name", ["mass", "mass.inv", "D", "psi"])
+def test_determinants_in_a_batch(name, batch):
+    sign, size = element(name)(batch.sko).slogdet()
+    assert sign.shape == size.shape == (2, 3)
+    for k, hand in batch.hands.items():
+        W = element(name)(hand)
+        assert sign[k] == 1
+        assert size[k] == pytest.approx(np.linalg.slogdet(W.value)[1], abs=len(W.value) * W.error * hand.condition)
+
+
+def test_as_many_states_as_coordinates():
+    """A square array is read as columns, but in a batch of that many states as a vector for each."""
+    model = zoo.model("mixed chain")
+    q = model.random(1, model.nv)
+    one, many, x = kt.operators(model, q[0]).mass, kt.operators(model, q).mass, numbers(model.nv, model.nv)
+    assert_equal(one @ x, Matrix(one.dense() @ x, abs(one.dense()) @ abs(x), 1e-13))
+    for k in range(model.nv):
+        assert_equal((many @ x)[k], Matrix(many.dense()[k] @ x[k], abs(many.dense()[k]) @ abs(x[k]), 1e-13))
+    assert (kt.operators(model, q[:4]).mass @ x).shape == (4, *x.shape)
 
 
 def test_what_is_kept_of_an_expression_is_not_given_to_another():

@@ -77,4 +77,8 @@ def _read(A: Operator, x: Any, rows_only: bool) -> tuple[Array, bool]:
     if x.dtype != object and not np.isfinite(x).all():
         where = tuple(map(int, np.argwhere(~np.isfinite(x))[0]))
         raise InputError(f"{A} @ x: x must be finite, found {x[where]} at index {where}.")
-    return x, fits_columns and (not fits_rows or x.ndim > len(A.batch or ()) + 1)
+    return x, fits_columns and not (fits_rows and _is_one_per_state(A.batch or (), x.shape[:-1]))
+
+
+def _is_one_per_state(batch: tuple[int, ...], lead: tuple[int, ...]) -> bool:
+    return len(lead) == len(batch) and all(n in (1, size) for n, size in zip(lead, batch, strict=True))

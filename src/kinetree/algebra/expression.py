@@ -127,7 +127,8 @@ class Operator(ABC):
     def __matmul__(self, other: Any) -> Any:
         """Product of operators, or the stacked vectors A x.
 
-        x (…, n) are stacked vectors, (…, n, c) columns. Where both readings fit, columns, as NumPy's `@` reads it.
+        x (…, n) are stacked vectors, (…, n, c) columns. Where both readings fit, columns, as NumPy's `@` reads it; but in a
+        batch, an x with just the axes of the batch and n is a vector for each state.
         Raises InputError if the operands do not fit.
         """
         if isinstance(other, Operator):
