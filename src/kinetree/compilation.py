@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from kinetree.algebra.sko import SKO
-from kinetree.compiler.compile import kernel_of
+from kinetree.compiler.compile import LOWERINGS, kernel_of
 from kinetree.compiler.expressions import argument_names, kernel_of_expression
 from kinetree.errors import InputError
 from kinetree.evaluation import bodies_of, body_of, evaluate_reference, operators
@@ -24,6 +24,7 @@ def compile(
     dtype: DTypeLike = np.float64,
     *,
     shapes: Mapping[str, Sequence[int | str]] | None = None,
+    lowering: str = "auto",
     **options: Any,
 ) -> Any:
     """A kernel for one model: a NumPy generalized ufunc. It broadcasts, casts, takes `out=`, and honours strides.
@@ -45,6 +46,8 @@ def compile(
     model : a model; or, for f, an `SKO` model of plain numbers: the kernel has no argument q then
     shapes : {"x": (n, …)} of f's arrays; a number, or "nq", "nv", "nbodies". Found by itself where an operator is applied
         to the array itself; v, a, tau and external have their usual shapes otherwise
+    lowering : "unrolled", straight-line code for this model; "looped", each node function once per kind of body, for any size;
+        "auto", by the number of operations
     options : of a public function: `external=True` adds that argument; `body`, `bodies`, `frame` as in its call
 
     Raises
@@ -54,14 +57,16 @@ def compile(
     """
     if np.dtype(dtype) != np.float64:
         raise InputError(f"kernels are compiled for float64, found dtype {np.dtype(dtype)}.")
+    if lowering not in LOWERINGS:
+        raise InputError(f"lowering must be one of {', '.join(map(repr, LOWERINGS))}, found {lowering!r}.")
     if function not in algorithm_of:
-        return _compile_expression(function, model, shapes or {}, options)
+        return _compile_expression(function, model, shapes or {}, lowering, options)
     if not isinstance(model, Model):
         raise InputError(f"{function.__name__} is compiled for a kinetree Model, found {type(model).__name__}.")
     if function is difference:
         raise InputError("difference has no kernel: it runs through the NumPy reference. Call kinetree.difference.")
     without = () if options.pop("external", False) else ("external",)
-    return kernel_of(algorithm_of[function], model, without, _static_options(function, model, options))
+    return kernel_of(algorithm_of[function], model, without, _static_options(function, model, options), lowering=lowering)
 
 
 def reference(function: Callable[..., Any], model: Model, *arrays: ArrayLike | None, **options: Any) -> Any:
@@ -83,14 +88,18 @@ def reference(function: Callable[..., Any], model: Model, *arrays: ArrayLike | N
 
 
 def _compile_expression(
-    function: Callable[..., Any], model: Model | SKO, shapes: Mapping[str, Sequence[int | str]], options: Mapping[str, Any]
+    function: Callable[..., Any],
+    model: Model | SKO,
+    shapes: Mapping[str, Sequence[int | str]],
+    lowering: str,
+    options: Mapping[str, Any],
 ) -> Any:
     _check_expression(function)
     if options:
         raise InputError(f"unknown options {sorted(options)}: a function of yours takes only shapes.")
     if not isinstance(model, (Model, SKO)):
         raise InputError(f"an expression is compiled for a kinetree Model or an SKO model, found {type(model).__name__}.")
-    return kernel_of_expression(function, model, shapes)
+    return kernel_of_expression(function, model, shapes, lowering)
 
 
 def _check_expression(function: Any) -> None:

@@ -21,7 +21,7 @@ from kinetree.algebra.abstract import check_regular
 from kinetree.algebra.application import joined
 from kinetree.algebra.expression import Blocks, Levels, Operator, Starred, identity
 from kinetree.algebra.spaces import Space
-from kinetree.algebra.sweeps import columns_of, each, gather, scatter, unzip
+from kinetree.algebra.sweeps import columns_of, each, gather, listed, scatter, unzip
 from kinetree.algebra.weights import UNIT, Through
 from kinetree.errors import InputError
 from kinetree.spatial.scalars import Array
@@ -86,7 +86,7 @@ class Diagonal(Element):
     @cached_property
     def matrices(self) -> list[Array]:
         """The block of each node."""
-        return list(self._make())
+        return listed(self._make())
 
     def apply(self, x: Blocks) -> Blocks:
         return each(lambda X, x: X @ x, self.matrices, x)
@@ -183,13 +183,13 @@ class Step(Element):
     @cached_property
     def inner(self) -> Sequence[Any]:
         """X(k) of each node."""
-        return [UNIT] * len(self.carriers) if self._make_inner is None else list(self._make_inner())
+        return [UNIT] * len(self.carriers) if self._make_inner is None else listed(self._make_inner())
 
     @cached_property
     def weights(self) -> list[Any]:
         """A(p, k) of each node."""
         if self._make_inner is None:
-            return list(self.carriers)
+            return listed(self.carriers)
         return each(Through, self.carriers, self.inner)
 
     def apply(self, x: Blocks) -> Blocks:

@@ -17,6 +17,7 @@ from kinetree.algebra.elements import Diagonal, DiagonalInverse, Resolvent, Reso
 from kinetree.algebra.expression import Operator, Starred, Sum, identity, product
 from kinetree.algebra.identities import FACTORIZATIONS, INVERSES
 from kinetree.algebra.rewriting import Replacement, inverse_of_element
+from kinetree.algebra.sweeps import each, total
 from kinetree.errors import InputError
 from kinetree.spatial.scalars import Array
 from kinetree.spatial.sixvectors import log_determinant
@@ -73,8 +74,8 @@ def slogdet(op: Operator, sko: SKO) -> SignAndLog:
         if all(part is not None for part in parts):
             n = op.rows.dimension
             sign = math.prod(part[0] for part in parts if part is not None) * np.sign(c) ** n
-            total = sum((part[1] for part in parts if part is not None), start=n * np.log(abs(c)))
-            return _filled(sign, op), _filled(total, op)
+            size = sum((part[1] for part in parts if part is not None), start=n * np.log(abs(c)))
+            return _filled(sign, op), _filled(size, op)
     raise InputError(
         f"no identity gives the determinant of {op}. Those known: a block diagonal, 1 + anything strictly triangular, "
         "H φ M φ* H*, and products of them. np.linalg.slogdet(expression.dense()) takes any other."
@@ -161,10 +162,11 @@ def _is_unit_triangular(op: Sum) -> bool:
 
 
 def _slogdet_of_blocks(op: Diagonal) -> SignAndLog:
+    if op.symmetric and op.batch is None:
+        return np.float64(1.0), total(each(log_determinant, op.matrices))
     stacks = [joined(X, op.batch) for X in op.matrices]
-    if op.symmetric and (op.batch is None or any(map(np.iscomplexobj, stacks))):  # of log det, complex steps take derivatives
-        total = sum((log_determinant(X) for X in op.matrices), start=0.0)
-        return np.float64(1.0), joined(np.asarray(total), op.batch) if op.batch is not None else total
+    if op.symmetric and any(map(np.iscomplexobj, stacks)):  # complex steps take derivatives of log det
+        return np.float64(1.0), joined(np.asarray(total(each(log_determinant, op.matrices))), op.batch)
     if op.batch is None:
         raise InputError(f"the determinant of {op} is known in a kernel only if its blocks are symmetric positive definite.")
     stacks = list(map(np.linalg.slogdet, stacks))

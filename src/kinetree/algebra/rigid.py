@@ -33,4 +33,5 @@ def joint_maps(model: Model, q: Array) -> list[Array]:
 
 def sko_model(model: Model, q: Array, batch: tuple[int, ...] | None = None) -> SKO:
     """The SKO model at q, an array (nq,) of scalars; `batch` is the shape inside them, None if they are traced."""
-    return SKO.trusted(model.tree, weights(model, q), joint_maps(model, q), model.inertias, 6, model.body_names, batch)
+    sizes = [joint.nv for joint in joints(model)]
+    return SKO.trusted(model.tree, weights(model, q), joint_maps(model, q), model.inertias, sizes, 6, model.body_names, batch)

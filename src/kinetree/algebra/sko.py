@@ -65,31 +65,36 @@ class SKO:
         tree = Tree(abstract.parents(parents))
         labels = tuple(names) or tuple(map(str, range(len(tree))))
         weights, joint_maps, inertias, batch = abstract.checked(tree, E, H, M, labels)
-        self._set(tree, weights, joint_maps, inertias, 0, labels, batch)
+        self._set(tree, weights, joint_maps, inertias, [H.shape[-2] for H in joint_maps], 0, labels, batch)
         self._check_pivots = True
 
     @classmethod
     def trusted(
         cls,
         tree: Tree,
-        weights: Sequence[Any],
-        H: Sequence[Array],
+        weights: Any,
+        H: Any,
         M: Sequence[Array],
+        sizes: Sequence[int],
         ground: int,
         labels: Sequence[str],
         batch: tuple[int, ...] | None,
     ) -> SKO:
-        """A model of parts that are right by construction. `ground` is the size of what acts on the ground."""
+        """A model of parts that are right by construction.
+
+        `sizes` are the n_k of the joints, `ground` is the size of what acts on the ground. Weights and joint maps may be
+        recorded.
+        """
         made = cls.__new__(cls)
-        made._set(tree, weights, H, M, ground, tuple(labels), batch)
+        made._set(tree, weights, H, M, sizes, ground, tuple(labels), batch)
         made._check_pivots = False
         return made
 
-    def _set(self, tree, weights, H, M, ground, labels, batch) -> None:
+    def _set(self, tree, weights, H, M, sizes, ground, labels, batch) -> None:
         self.tree, self.ground, self.batch = tree, ground, batch
-        self._weights, self._H, self._M = list(weights), list(H), list(M)
-        self.bodies = Space("bodies", tree, tuple(X.shape[-1] for X in self._M), labels)
-        self.joints = Space("joints", tree, tuple(X.shape[-2] for X in self._H), labels)
+        self._weights, self._H, self._M = weights, H, M
+        self.bodies = Space("bodies", tree, tuple(X.shape[-1] for X in M), labels)
+        self.joints = Space("joints", tree, tuple(sizes), labels)
         self.rules = Rules(self)
         self.solutions: dict[Any, Any] = {}
 

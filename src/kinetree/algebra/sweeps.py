@@ -94,6 +94,11 @@ def total(values: Any) -> Any:
     return values.program.total(values) if hasattr(values, "program") else sum(values[1:], start=values[0])
 
 
+def listed(values: Any) -> Any:
+    """One value per body as a list, or as it was recorded."""
+    return values if hasattr(values, "program") else list(values)
+
+
 def columns_of(values: Any) -> tuple[int, ...]:
     """() where bodies own vectors, (c,) where they own matrices of c columns."""
     return () if hasattr(values, "program") else values[0].shape[1:]

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, final
 
 import numpy as np
 
 from kinetree.algorithms.arguments import array_arguments, shape_of
 from kinetree.compiler.graph import Expr, Graph
-from kinetree.compiler.kernel import build
+from kinetree.compiler.kernel import KernelSource, build, build_source
+from kinetree.compiler.llvm import host_lanes
+from kinetree.compiler.looped.lower import NotSweepsError, looped_source
 from kinetree.errors import InputError
-from kinetree.model import Model
+from kinetree.model import Joint, Model
 from kinetree.spatial.scalars import Array, Scalar
 
 QUATERNION_ARGUMENTS = ("q", "q0", "q1")
+LOWERINGS = ("auto", "unrolled", "looped")
+FEW_BODIES = 24
+"""Up to so many bodies code is straight-line without a look at how long it gets."""
+MOST_STRAIGHT = 12_000
+"""Operations beyond which sweeps are loops: straight-line code then takes seconds to compile and leaves the code cache."""
 
 
 def kernel_of(
@@ -23,44 +30,104 @@ def kernel_of(
     without: tuple[str, ...] = (),
     options: Mapping[str, Any] | None = None,
     guarded: bool = False,
+    lowering: str = "auto",
 ) -> np.ufunc:
     """The kernel of an algorithm on a model, compiled at first use and kept with the model.
 
     A guarded kernel has one more output, `guard_value`, by which a public function knows bad input from good.
     """
     options = dict(options or {})
-    key = (algorithm, without, tuple(sorted(options.items())), guarded)
+    key = (algorithm, without, tuple(sorted(options.items())), guarded, lowering)
     if key not in model.kernels:
-        model.kernels[key] = _compile(algorithm, model, without, options, guarded)
+        model.kernels[key] = _compile(algorithm, model, without, options, guarded, lowering)
     return model.kernels[key]
 
 
-def _compile(algorithm, model: Model, without: tuple[str, ...], options: dict[str, Any], guarded: bool) -> np.ufunc:
-    graph = Graph()
-    names = [name for name in array_arguments(algorithm) if name not in without]
-    inputs = {name: graph.input(shape_of(model, name)) for name in names}
-    result = algorithm(model, **inputs, **options)
-    outputs = list(result) if isinstance(result, tuple) else [result]
-    if any(0 in np.shape(x) for x in (*inputs.values(), *outputs)):
+def _compile(
+    algorithm, model: Model, without: tuple[str, ...], options: dict[str, Any], guarded: bool, lowering: str
+) -> np.ufunc:
+    shapes = {name: shape_of(model, name) for name in array_arguments(algorithm) if name not in without}
+    if any(0 in shape for shape in shapes.values()):
         raise InputError(
             f"{algorithm.__name__} of {model.name!r} cannot be compiled: the model has no coordinates (nv = {model.nv})."
         )
+    doc = f"{algorithm.__name__} of {model.name}: ({', '.join(shapes)}). NaN in, NaN out, as NumPy ufuncs do."
+    guard = _body_guard if guarded else None
+    loops = loops_of(algorithm.__name__, algorithm, model, lambda: shapes, options, guard, lowering)
+    if loops is not None:
+        return build_source(algorithm.__name__, doc, loops, host_lanes(), warn=not guarded)
+    graph = Graph()
+    inputs = {name: graph.input(shape) for name, shape in shapes.items()}
+    result = algorithm(model, **inputs, **options)
+    outputs = list(result) if isinstance(result, tuple) else [result]
     if guarded:
         outputs.append(guard_value(model, inputs, outputs))
-    doc = f"{algorithm.__name__} of {model.name}: ({', '.join(names)}). NaN in, NaN out, as NumPy ufuncs do."
     return build(algorithm.__name__, doc, graph, list(inputs.values()), outputs, warn=not guarded)
+
+
+@final
+class SizeFound(Exception):  # noqa: N818, it is news, not an error
+    """The shape of an argument, found where it is first used."""
+
+    def __init__(self, known: dict[str, tuple[int, ...]], name: str, shape: tuple[int, ...]) -> None:
+        self.known, self.name, self.shape = known, name, shape
+
+
+def loops_of(
+    name: str,
+    algorithm: Callable[..., Any],
+    model: Model,
+    shapes: Callable[[], Mapping[str, tuple[int, ...]]],
+    options: Mapping[str, Any],
+    guard: Callable[..., Any] | None,
+    lowering: str,
+) -> KernelSource | None:
+    """The looped code, if it is asked for or if straight-line code would be too long."""
+    if lowering == "unrolled" or (lowering == "auto" and model.nbodies <= FEW_BODIES):
+        return None
+    while True:
+        try:
+            loops = looped_source(algorithm, model, shapes(), options, host_lanes(), guard)
+            break
+        except SizeFound as found:
+            found.known[found.name] = found.shape
+        except NotSweepsError as failure:
+            if lowering == "auto":
+                return None
+            raise InputError(
+                f"{name} cannot be lowered to loops: it does more with its arrays than sweep over the bodies ({failure}). "
+                'Use lowering="unrolled".'
+            ) from None
+    arithmetic = sum(n for op, n in loops.operations.items() if op not in ("fused", "angles", "input"))
+    return loops if lowering == "looped" or arithmetic > MOST_STRAIGHT else None
 
 
 def guard_value(model: Model, inputs: Mapping[str, Array], outputs: list[Array]) -> Scalar:
     """NaN if a number is not finite, else Σ (|u|² − 1)² over the quaternions u of q: 0 where all is well."""
-    guard: Scalar = 0.0
-    for entry in dict.fromkeys(entry for x in (*inputs.values(), *outputs) for entry in np.asarray(x).flat):
-        if isinstance(entry, Expr):
-            guard = guard + entry.finite_check()
+    entries = dict.fromkeys(entry for x in (*inputs.values(), *outputs) for entry in np.asarray(x).flat)
+    guard = _finite(entries)
     for name in QUATERNION_ARGUMENTS:
         if name in inputs:
             for body, where in zip(model.bodies, model.q_slices, strict=True):
-                if body.joint.quaternion is not None:
-                    u = inputs[name][where][body.joint.quaternion]
-                    guard = guard + (u @ u - 1.0) ** 2
+                guard = guard + _length_error(body.joint, inputs[name][where])
     return guard
+
+
+def _body_guard(joint: Joint, owned: Mapping[str, Any], entries: list[Any]) -> Scalar:
+    """What one body adds to `guard_value`."""
+    guard = _finite(dict.fromkeys(entries))
+    for name in QUATERNION_ARGUMENTS:
+        if name in owned:
+            guard = guard + _length_error(joint, owned[name])
+    return guard
+
+
+def _finite(entries: Iterable[Any]) -> Scalar:
+    return sum((x.finite_check() for x in entries if isinstance(x, Expr)), start=0.0)
+
+
+def _length_error(joint: Joint, q: Array) -> Scalar:
+    if joint.quaternion is None:
+        return 0.0
+    u = q[joint.quaternion]
+    return (u @ u - 1.0) ** 2

@@ -6,14 +6,15 @@ those that depend on equally many sines and cosines before them are computed tog
 arguments.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from kinetree.compiler.graph import Expr, Graph
 from kinetree.compiler.logarithm import logarithm
 from kinetree.compiler.text import splat, vector
 from kinetree.compiler.trigonometry import SLOW_PATH, sine_cosine_group
 
-__all__ = ["body", "live_nodes"]
+__all__ = ["StraightLine", "body", "declarations", "live_nodes"]
 
 # Every so many lines LLVM is told that memory may have changed, which costs no instruction: its schedulers compare every
 # store with every other up to such a point, and 17,000 results took 24 s without, 1.7 s with it. Basic blocks would not
@@ -61,13 +62,56 @@ def body(nodes: Sequence[Expr], inputs: Sequence[Expr], outputs: Sequence[Expr |
     lanes : int
         States per vector.
     """
-    return _Body(nodes, inputs, outputs, lanes).text()
+    T, slots = vector(lanes), {node.index: slot for slot, node in enumerate(inputs)}
+
+    def load(node: Expr) -> list[str]:
+        slot = slots.get(node.index)
+        if slot is None:
+            raise ValueError(f"the outputs depend on {node!r}, which is not among the inputs")
+        return [
+            f"  %i{slot} = getelementptr {T}, ptr %in, i64 {slot}",
+            f"  %v{node.index} = load {T}, ptr %i{slot}, align {8 * lanes}",
+        ]
+
+    def store(slot: int, value: str) -> list[str]:
+        at = f"  %o{slot} = getelementptr {T}, ptr %out, i64 {slot}"
+        return [at, f"  store {T} {value}, ptr %o{slot}, align {8 * lanes}"]
+
+    code = StraightLine(nodes, list(enumerate(outputs)), lanes, load, store)
+    head = "define internal void @body(ptr noalias readonly %in, ptr noalias %out) noinline #0"
+    return f"{declarations([code])}\n{code.function(head)}"
 
 
-class _Body:
-    """One body under construction."""
+def declarations(parts: Sequence["StraightLine"]) -> str:
+    """What the functions of a module need declared, and the code that they share."""
+    lines = "\n".join(sorted(set().union(*(part.declared for part in parts))))
+    return f"{lines}\n{SLOW_PATH}" if any(part.has_trigonometry for part in parts) else lines
 
-    def __init__(self, nodes, inputs, outputs, lanes):
+
+class StraightLine:
+    """A function of straight-line vector code.
+
+    Parameters
+    ----------
+    nodes : sequence of Expr
+        In the order of their code, operands first.
+    results : sequence of (target, value)
+        What is stored where.
+    lanes : int
+    load : callable
+        Lines that make ``%v{index}`` of an input node.
+    store : callable
+        Lines that store a vector at a target.
+    """
+
+    def __init__(
+        self,
+        nodes: Sequence[Expr],
+        results: Sequence[tuple[Any, Expr | float]],
+        lanes: int,
+        load: Callable[[Expr], list[str]],
+        store: Callable[[Any, str], list[str]],
+    ):
         self.nodes = nodes
         self.lanes = lanes
         self.type = vector(lanes)
@@ -75,21 +119,27 @@ class _Body:
         self.allocations: list[str] = []
         self.block = "entry"
         self.stretch_start = 0
-        self.outputs = outputs
-        self.slots: dict[int, list[int]] = {}
-        for slot, value in enumerate(outputs):
+        self.load, self.store = load, store
+        self.targets: dict[int, list[Any]] = {}
+        for target, value in results:
             if isinstance(value, Expr):
-                self.slots.setdefault(value.index, []).append(slot)
-        self.input_slots = {node.index: slot for slot, node in enumerate(inputs)}
+                self.targets.setdefault(value.index, []).append(target)
         self.declared: set[str] = set()
         self.done: set[int] = set()
-        self.used_once = _used_once(nodes, self.slots)
+        self.used_once = _used_once(nodes, self.targets)
+        generations = _generations(nodes)
+        self.has_trigonometry = bool(generations)
+        self._write(results, generations)
 
-    def text(self) -> str:
-        generations = _generations(self.nodes)
-        for slot, value in enumerate(self.outputs):
+    def function(self, head: str) -> str:
+        """The whole function under a head such as ``define void @f(...)``."""
+        lines = "\n".join([*self.allocations, *self.lines])
+        return f"{head} {{\nentry:\n{lines}\n  ret void\n}}\n"
+
+    def _write(self, results: Sequence[tuple[Any, Expr | float]], generations: Sequence[Sequence[Expr]]) -> None:
+        for target, value in results:
             if not isinstance(value, Expr):
-                self._store(slot, splat(float(value), self.lanes))
+                self.lines += self.store(target, splat(float(value), self.lanes))
                 self._limit_stretch()
         started = 0
         for node in self.nodes:
@@ -102,14 +152,6 @@ class _Body:
             else:
                 self._emit(node)
                 self._limit_stretch()
-        declarations = "\n".join(sorted(self.declared))
-        lines = "\n".join([*self.allocations, *self.lines])
-        slow_path = SLOW_PATH if generations else ""
-        return (
-            f"{declarations}\n{slow_path}\n"
-            "define internal void @body(ptr noalias readonly %in, ptr noalias %out) noinline #0 {\n"
-            f"entry:\n{lines}\n  ret void\n}}\n"
-        )
 
     def _limit_stretch(self) -> None:
         if len(self.lines) - self.stretch_start >= _STRETCH:
@@ -118,10 +160,6 @@ class _Body:
 
     def _operand(self, node: Expr) -> str:
         return f"%v{node.index}" if node.value is None else splat(node.value, self.lanes)
-
-    def _store(self, slot: int, value: str) -> None:
-        self.lines.append(f"  %o{slot} = getelementptr {self.type}, ptr %out, i64 {slot}")
-        self.lines.append(f"  store {self.type} {value}, ptr %o{slot}, align {8 * self.lanes}")
 
     def _intrinsic(self, word: str, operand: str) -> str:
         name = f"@llvm.{word}.v{self.lanes}f64"
@@ -135,11 +173,7 @@ class _Body:
             a, b = map(self._operand, node.args)
             lines.append(f"  %v{i} = {_BINARY[op]} contract {T} {a}, {b}")
         elif op == "input":
-            slot = self.input_slots.get(i)
-            if slot is None:
-                raise ValueError(f"the outputs depend on {node!r}, which is not among the inputs")
-            lines.append(f"  %i{slot} = getelementptr {T}, ptr %in, i64 {slot}")
-            lines.append(f"  %v{i} = load {T}, ptr %i{slot}, align {8 * self.lanes}")
+            lines += self.load(node)
         elif op == "neg":
             (a,) = node.args
             if a.op == "sub" and a.index in self.used_once:  # the difference itself is then dead
@@ -159,8 +193,8 @@ class _Body:
             lines.append(f"  %v{i} = select <{self.lanes} x i1> %w{i}, {T} {a}, {T} {b}")
         else:
             raise ValueError(f"no code for {node!r}")
-        for slot in self.slots.get(i, ()):
-            self._store(slot, f"%v{i}")
+        for target in self.targets.get(i, ()):
+            lines += self.store(target, f"%v{i}")
 
     def _trigonometry(self, generation: int, members: Sequence[Expr]) -> None:
         """Sines and cosines of one generation, after everything their arguments need."""
@@ -183,12 +217,12 @@ class _Body:
         self.stretch_start = len(self.lines)
         for node in members:
             self.done.add(node.index)
-            for slot in self.slots.get(node.index, ()):
-                self._store(slot, f"%v{node.index}")
+            for target in self.targets.get(node.index, ()):
+                self.lines += self.store(target, f"%v{node.index}")
 
 
-def _used_once(nodes: Sequence[Expr], slots: dict[int, list[int]]) -> set[int]:
-    uses = {index: len(places) for index, places in slots.items()}
+def _used_once(nodes: Sequence[Expr], targets: dict[int, list[Any]]) -> set[int]:
+    uses = {index: len(places) for index, places in targets.items()}
     for node in nodes:
         for operand in node.args:
             uses[operand.index] = uses.get(operand.index, 0) + 1

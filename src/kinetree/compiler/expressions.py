@@ -12,8 +12,11 @@ from kinetree.algebra.expression import Operator
 from kinetree.algebra.rigid import sko_model
 from kinetree.algebra.sko import SKO
 from kinetree.algorithms.arguments import SHAPES
+from kinetree.compiler.compile import SizeFound, loops_of
 from kinetree.compiler.graph import Expr, Graph
-from kinetree.compiler.kernel import build
+from kinetree.compiler.kernel import build, build_source
+from kinetree.compiler.llvm import host_lanes
+from kinetree.compiler.looped.program import Vector
 from kinetree.errors import InputError
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
@@ -43,25 +46,19 @@ class NamedKernel:
 
 
 @final
-class _SizeFound(Exception):  # noqa: N818, it is news, not an error
-    def __init__(self, name: str, shape: Shape) -> None:
-        self.name, self.shape = name, shape
-
-
-@final
 class _Unknown:
     """An argument whose shape is not known yet: its first use says what it is, and the trace starts again."""
 
-    def __init__(self, name: str, usual: Shape | None) -> None:
-        self._name, self._usual = name, usual
+    def __init__(self, known: dict[str, Shape], name: str, usual: Shape | None) -> None:
+        self._known, self._name, self._usual = known, name, usual
 
     def found_size(self, n: int) -> NoReturn:
         """An operator that takes vectors of length n is applied to it."""
-        raise _SizeFound(self._name, (n,))
+        raise SizeFound(self._known, self._name, (n,))
 
     def _used(self, *_: Any, **__: Any) -> NoReturn:
         if self._usual is not None:
-            raise _SizeFound(self._name, self._usual)
+            raise SizeFound(self._known, self._name, self._usual)
         raise InputError(
             f"the shape of {self._name!r} is not known where it is first used, because no operator is applied to it "
             f'directly. Say it: kinetree.compile(f, model, shapes={{"{self._name}": (…,)}}).'
@@ -82,59 +79,79 @@ def argument_names(function: Callable[..., Any]) -> list[str]:
 
 
 def kernel_of_expression(
-    function: Callable[..., Any], model: Model | SKO, shapes: Mapping[str, Sequence[int | str]]
+    function: Callable[..., Any], model: Model | SKO, shapes: Mapping[str, Sequence[int | str]], lowering: str = "auto"
 ) -> np.ufunc | NamedKernel:
     """The kernel of f(ops, x, …): arguments q (for a model of bodies), x, …"""
     names = [name for name in argument_names(function) if name != "q" or isinstance(model, SKO)]
     strange = sorted(set(shapes) - set(names))
     if strange:
         raise InputError(f"shapes has {strange}, which f does not take. It takes {names}.")
-    known = {name: _shape(model, name, shape) for name, shape in shapes.items()}
-    while True:
-        try:
-            graph, inputs, result = _trace(function, model, names, known)
-            break
-        except _SizeFound as found:
-            known[found.name] = found.shape
-    if isinstance(result, dict):
-        return NamedKernel([str(name) for name in result], _build(function, model, graph, inputs, list(result.values())))
-    return _build(function, model, graph, inputs, list(result) if isinstance(result, (tuple, list)) else [result])
-
-
-def _trace(
-    function: Callable[..., Any], model: Model | SKO, names: Sequence[str], known: Mapping[str, Shape]
-) -> tuple[Graph, dict[str, Array], Any]:
-    graph = Graph()
-    inputs: dict[str, Array] = {}
-    if isinstance(model, SKO):
-        ops = model
+    call = _Call(function, model, names, {name: _shape(model, name, shape) for name, shape in shapes.items()})
+    loops = None
+    if isinstance(model, Model):
+        loops = loops_of(_name(function), call.with_arrays, model, call.input_shapes, {}, None, lowering)
+    elif lowering == "looped":
+        raise InputError("an SKO model of plain numbers is compiled without loops: leave out lowering.")
+    if loops is not None:
+        kernel = build_source(_name(function), call.doc, loops, host_lanes())
     else:
-        inputs["q"] = graph.input(model.nq)
-        ops = sko_model(model, inputs["q"])
-    for name in names:
-        if name in known:
-            inputs[name] = graph.input(known[name])
-    unknown = {name: _Unknown(name, _usual(model, name)) for name in names if name not in known}
-    arguments = [inputs[name] if name in inputs else unknown[name] for name in argument_names(function)]
-    try:
-        result = function(ops, *arguments)
-    except (TypeError, ZeroDivisionError) as failure:
-        raise InputError(f"{_name(function)} cannot be traced: {failure}") from failure
-    if any(name not in inputs for name in names):
-        raise InputError(f"{_name(function)} does not use {sorted(unknown)}: leave it out.")
-    return graph, inputs, result
+        graph = Graph()
+        results = call.with_inputs(graph.input)
+        outputs = [_output(_name(function), result) for result in results]
+        if not call.inputs or any(0 in np.shape(x) for x in (*call.inputs.values(), *outputs)):
+            raise InputError(
+                f"{_name(function)} cannot be compiled: an argument or result has no entries, or none is there."
+            )
+        kernel = build(_name(function), call.doc, graph, list(call.inputs.values()), outputs)
+    return NamedKernel(call.result_names, kernel) if call.result_names is not None else kernel
 
 
-def _build(
-    function: Callable[..., Any], model: Model | SKO, graph: Graph, inputs: Mapping[str, Array], results: Sequence[Any]
-) -> np.ufunc:
-    name = _name(function)
-    outputs = [_output(name, result) for result in results]
-    if not inputs or any(0 in np.shape(x) for x in (*inputs.values(), *outputs)):
-        raise InputError(f"{name} cannot be compiled: an argument or result of it has no entries, or it has no arguments.")
-    where = model.name if isinstance(model, Model) else repr(model)
-    doc = f"{name} of {where}: ({', '.join(inputs)}). NaN in, NaN out, as NumPy ufuncs do."
-    return build(name, doc, graph, list(inputs.values()), outputs)
+@final
+class _Call:
+    """One call of f on arrays that stand for numbers; repeated until the sizes of all arrays are known."""
+
+    def __init__(self, function: Callable[..., Any], model: Model | SKO, names: Sequence[str], known: dict[str, Shape]) -> None:
+        self.function, self.model, self.names, self.known = function, model, names, known
+        self.inputs: dict[str, Any] = {}
+        self.result_names: list[str] | None = None
+
+    @property
+    def doc(self) -> str:
+        """Of the kernel."""
+        where = self.model.name if isinstance(self.model, Model) else repr(self.model)
+        return f"{_name(self.function)} of {where}: ({', '.join(self.inputs)}). NaN in, NaN out, as NumPy ufuncs do."
+
+    def input_shapes(self) -> dict[str, Shape]:
+        """Shapes of the kernel's arguments, as far as they are known."""
+        q = {"q": (self.model.nq,)} if isinstance(self.model, Model) else {}
+        return {**q, **{name: self.known[name] for name in self.names if name in self.known}}
+
+    def with_inputs(self, make: Callable[[Shape], Any]) -> list[Any]:
+        """What f returns, its arrays made by `make`, of which only the last made count."""
+        while True:
+            try:
+                return self.with_arrays(self.model, **{name: make(shape) for name, shape in self.input_shapes().items()})
+            except SizeFound as found:
+                found.known[found.name] = found.shape
+
+    def with_arrays(self, model: Any, **arrays: Any) -> list[Any]:
+        """What f returns for some arrays; those missing are unknown."""
+        self.inputs = arrays
+        ops = sko_model(model, arrays["q"]) if isinstance(model, Model) else model
+        unknown = {name: _Unknown(self.known, name, _usual(model, name)) for name in self.names if name not in arrays}
+        given = [arrays[name] if name in arrays else unknown[name] for name in argument_names(self.function)]
+        try:
+            result = self.function(ops, *given)
+        except (TypeError, ZeroDivisionError) as failure:
+            if any(isinstance(x, Vector) for x in arrays.values()):
+                raise  # as loops, that is: straight-line code may still do
+            raise InputError(f"{_name(self.function)} cannot be traced: {failure}") from failure
+        if unknown:
+            raise InputError(f"{_name(self.function)} does not use {sorted(unknown)}: leave it out.")
+        if isinstance(result, dict):
+            self.result_names = [str(name) for name in result]
+            return list(result.values())
+        return list(result) if isinstance(result, (tuple, list)) else [result]
 
 
 def _output(name: str, result: Any) -> Array:

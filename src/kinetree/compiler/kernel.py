@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from kinetree.compiler.layout import loop, movers, quiet
 from kinetree.compiler.llvm import LANES, MachineCode, host_lanes, machine_code
 from kinetree.compiler.ufunc import make_ufunc, owner_of
 
-__all__ = ["KernelStats", "Signature", "build", "source", "stats"]
+__all__ = ["KernelSource", "KernelStats", "Signature", "build", "build_source", "count", "source", "stats"]
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class _Kernel:
     code: MachineCode
     signature: Signature
     stats: KernelStats
+    arrays: tuple[np.ndarray, ...] = ()
+    """Tables that the code points to."""
 
 
 def build(
@@ -108,8 +111,48 @@ def build(
     lanes = host_lanes() if lanes is None else lanes
     signature, nodes, text = _translate(graph, inputs, outputs, lanes)
     code = machine_code(text if warn else quiet(text))
-    counts = _count(nodes, outputs, lanes, started - graph.started, time.perf_counter() - started)
+    counts = _statistics(count(nodes, outputs), lanes, started - graph.started, time.perf_counter() - started)
     return make_ufunc(name, doc, code.address, signature.inputs, signature.outputs, _Kernel(code, signature, counts))
+
+
+@dataclass(frozen=True, eq=False)
+class KernelSource:
+    """A body written elsewhere, with what it needs.
+
+    Attributes
+    ----------
+    inputs, outputs : tuple of tuple of int
+        Core shapes.
+    text : str
+        LLVM text of ``@body``.
+    spare : int
+        Slots of the workspace behind the results.
+    arrays : tuple of array
+        Tables that the text points to; they live as long as the kernel.
+    operations : Counter
+        As from `count`.
+    started : float
+        When its making began.
+    """
+
+    inputs: tuple[tuple[int, ...], ...]
+    outputs: tuple[tuple[int, ...], ...]
+    text: str
+    spare: int
+    arrays: tuple[np.ndarray, ...]
+    operations: Counter[str]
+    started: float
+
+
+def build_source(name: str, doc: str, source: KernelSource, lanes: int, warn: bool = True) -> np.ufunc:
+    """The kernel of a body written elsewhere."""
+    traced = time.perf_counter()
+    signature = Signature(source.inputs, source.outputs)
+    around = movers(_most_axes(source.inputs), _most_axes(source.outputs), lanes)
+    text = "\n".join((around, source.text, loop(source.inputs, source.outputs, lanes, source.spare)))
+    code = machine_code(text if warn else quiet(text))
+    counts = _statistics(source.operations, lanes, traced - source.started, time.perf_counter() - traced)
+    return make_ufunc(name, doc, code.address, source.inputs, source.outputs, _Kernel(code, signature, counts, source.arrays))
 
 
 def source(graph: Graph, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray | Expr | float], lanes: int) -> str:
@@ -151,23 +194,29 @@ def _most_axes(shapes: Sequence[tuple[int, ...]]) -> int:
     return max(map(len, shapes), default=1)
 
 
-def _count(nodes, outputs, lanes, trace_seconds, compile_seconds):
+def count(nodes: Sequence[Expr], outputs: Sequence[Any]) -> Counter[str]:
+    """How often each operation is done, "fused" and "angles" (sine and cosine of one argument) among them."""
     of = Counter(node.op for node in nodes)
     uses = Counter(x.index for node in nodes for x in node.args)
     uses.update(x.index for array in outputs for x in np.asarray(array, dtype=object).flat if isinstance(x, Expr))
-    fused = sum(any(x.op == "mul" and uses[x.index] == 1 for x in node.args) for node in nodes if node.op in ("add", "sub"))
-    angles = len({node.args[0].index for node in nodes if node.op in ("sin", "cos")})
+    sums = (node for node in nodes if node.op in ("add", "sub"))
+    of["fused"] = sum(any(x.op == "mul" and uses[x.index] == 1 for x in node.args) for node in sums)
+    of["angles"] = len({node.args[0].index for node in nodes if node.op in ("sin", "cos")})
+    return of
+
+
+def _statistics(of: Counter[str], lanes: int, trace_seconds: float, compile_seconds: float) -> KernelStats:
     additions, others = of["add"] + of["sub"], of["neg"] + of["rint"] + of["where"] + of["check"]
-    operations = additions + of["mul"] + of["div"] + of["sqrt"] + angles + of["log"] - fused
+    operations = additions + of["mul"] + of["div"] + of["sqrt"] + of["angles"] + of["log"] - of["fused"]
     return KernelStats(
         additions=additions,
         multiplications=of["mul"],
         divisions=of["div"],
         square_roots=of["sqrt"],
-        sines_cosines=angles,
+        sines_cosines=of["angles"],
         logarithms=of["log"],
         others=others,
-        fused=fused,
+        fused=of["fused"],
         operations=operations,
         lanes=lanes,
         trace_seconds=trace_seconds,

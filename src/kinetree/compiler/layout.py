@@ -68,7 +68,7 @@ define void @loop({arguments}) #0 {{
     )
 
 
-def loop(inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]], lanes: int) -> str:
+def loop(inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]], lanes: int, spare: int = 0) -> str:
     """LLVM text of ``@loop``, NumPy's inner loop ``void(char **args, npy_intp *dims, npy_intp *steps, void *data)``.
 
     Parameters
@@ -77,11 +77,13 @@ def loop(inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]], 
         Core shapes.
     lanes : int
         States per vector.
+    spare : int
+        Slots of the workspace behind the results, for the body's own use.
     """
     shapes = [*inputs, *outputs]
     sizes = [_size(shape) for shape in shapes]
     slots_in = sum(sizes[: len(inputs)])
-    total = 8 * lanes * sum(sizes)
+    total = 8 * lanes * (sum(sizes) + spare)
     on_stack = total <= WORKSPACE_ON_STACK
     entry, move_in, move_out, look_ahead = [], [], [], []
     step, slot = len(shapes), 0

@@ -1,0 +1,352 @@
+"""LLVM text of the loops: one function per class and loop, and a body that calls them over the tree.
+
+Workspace: one row of slots per body and one for the ground, ``[row][slot][lane]``. A row of whole numbers per body says its
+class, where its parent's row and its constants stand, and where its parts of the arrays do.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from kinetree.compiler.emit import StraightLine, declarations, live_nodes
+from kinetree.compiler.graph import Expr
+from kinetree.compiler.kernel import count
+from kinetree.compiler.looped.hoisting import Hoisted, reachable
+from kinetree.compiler.looped.passes import Place, Trace, Tracer, flatten_parts
+from kinetree.compiler.looped.program import Result, Total
+from kinetree.compiler.looped.values import flatten
+from kinetree.compiler.text import splat, vector
+from kinetree.model.tree import GROUND, Tree
+
+CLASS, PARENT, TABLE, FIELDS = 0, 1, 2, 3
+"""Columns of a body's row of whole numbers; where its parts of the arrays start comes last."""
+
+Key = tuple[Any, ...]
+Store = tuple[Place, Any]
+"""Where a number goes, ("own", key) or ("parent", key) to set, ("add", key) to add to, ("out", n, j); and the number."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LoopedCode:
+    """Text of ``@body``; the arrays it points to, which must stay alive; slots it needs; operations for one state."""
+
+    text: str
+    arrays: tuple[np.ndarray, ...]
+    spare: int
+    operations: Counter[str]
+
+
+def looped_code(
+    tracer: Tracer, inputs: Sequence[int], results: Sequence[Result | Total], lanes: int, names: Sequence[str]
+) -> LoopedCode:
+    """Code of a traced program.
+
+    Parameters
+    ----------
+    inputs : sizes of the input arrays, by `names`
+    results : the output arrays
+    """
+    stores = _live_stores(tracer, results)
+    slots, stride = _slots(tracer, stores)
+    bases = dict(zip(names, np.cumsum([0, *inputs[:-1]]).tolist(), strict=True))
+    return _Module(tracer, stores, slots, stride, bases, results, lanes).code()
+
+
+def _live_stores(tracer: Tracer, results: Sequence[Result | Total]) -> dict[tuple[int, int], list[Store]]:
+    """By (loop, class): results, and what later loops, parents or children read; nothing else."""
+    kept: set[Key] = set()
+    found: dict[tuple[int, int], list[Store]] = {}
+    for stage in reversed(range(len(tracer.loops))):
+        shared: set[Key] = set()
+        while True:
+            before = len(shared), len(kept)
+            for trace in tracer.loops[stage]:
+                stores = found[stage, trace.number] = _stores_of(tracer, trace, results, shared, kept)
+                for place in _read(trace, stores):
+                    (shared if place[1][0] == "shared" else kept).add(place[1])
+            if (len(shared), len(kept)) == before:
+                break
+    return found
+
+
+def _read(trace: Trace, stores: Sequence[Store]) -> list[Place]:
+    """Places of the workspace that the code behind some stores reads."""
+    places = (trace.places.get(node.index) for node in reachable(trace, [value for _, value in stores]))
+    return [place for place in places if place is not None and place[0] in ("own", "parent")]
+
+
+def _stores_of(
+    tracer: Tracer, trace: Trace, results: Sequence[Result | Total], shared: set[Key], kept: set[Key]
+) -> list[Store]:
+    nodes, stage = trace.graph.nodes, trace.stage
+    stores: list[Store] = [
+        (("own", key), nodes[key[3]]) for key in sorted(kept) if key[1:3] == (trace.number, stage) and key[0] == "kept"
+    ]
+    for sweep in tracer.program.sweeps:
+        if tracer.stage[sweep.number] != stage or sweep.kind == "each":
+            continue
+        gathers = sweep.kind == "gather"
+        value = (trace.messages if gathers else trace.values)[sweep.number]
+        to = "own" if not gathers else "parent" if trace.body_class.is_first else "add"
+        for group, leaf in _groups(tracer, sweep.number, value).items():
+            if ("shared", sweep.number, group) in shared:
+                stores.append(((to, ("shared", sweep.number, group)), leaf))
+    for n, result in enumerate(results):
+        if tracer.stage[result.values.sweep.number] == stage:
+            word = "sum" if isinstance(result, Total) else "out"
+            stores += [((word, n, j), leaf) for j, leaf in enumerate(flatten(_value(trace, result))[1])]
+    return stores
+
+
+def _groups(tracer: Tracer, sweep: int, value: Any) -> dict[int, Any]:
+    """The number that stands for each group of a shared value."""
+    found: dict[int, Any] = {}
+    for part, (_, leaves) in zip(tracer.shared[sweep].parts, flatten_parts(value)[1], strict=True):
+        for token, leaf in zip(part[1] if part else (), leaves if part else (), strict=True):
+            if not isinstance(token, float):
+                found.setdefault(token, leaf)
+    return found
+
+
+def _value(trace: Trace, result: Result | Total) -> Any:
+    value = trace.values[result.values.sweep.number]
+    for n in result.values.path:
+        value = value[n]
+    return value
+
+
+def _slots(tracer: Tracer, stores: dict[tuple[int, int], list[Store]]) -> tuple[dict[Key, int], int]:
+    """A slot for each number that waits, used again when no class needs it any more; and how many there are."""
+    life: dict[Key, list[Any]] = {}  # first loop, last loop, class or None for all
+    for (stage, c), stored in stores.items():
+        for place, _ in stored:
+            if place[0] not in ("out", "sum"):
+                life.setdefault(place[1], [stage, stage, c if place[1][0] == "kept" else None])
+    for (stage, c), stored in stores.items():
+        for place in _read(tracer.loops[stage][c], stored):
+            life[place[1]][1] = max(life[place[1]][1], stage)
+    busy: list[dict[int, int]] = []  # of each slot, the last loop in which a class needs it
+    slots: dict[Key, int] = {}
+    classes = range(len(tracer.classes))
+    for key, (first, last, owner) in sorted(life.items(), key=lambda x: (x[1][0], x[1][2] is not None, repr(x[0]))):
+        users = classes if owner is None else (owner,)
+        slot = next((n for n, until in enumerate(busy) if all(until.get(c, -1) < first for c in users)), len(busy))
+        if slot == len(busy):
+            busy.append({})
+        busy[slot].update(dict.fromkeys(users, last))
+        slots[key] = slot
+    return slots, len(busy)
+
+
+@final
+class _Module:
+    """The module's text under construction."""
+
+    def __init__(self, tracer, stores, slots, stride, bases, results, lanes) -> None:
+        self.tracer, self.stores, self.slots, self.stride = tracer, stores, slots, stride
+        self.bases, self.results, self.lanes = bases, results, lanes
+        self.tree: Tree = tracer.program.tree
+        self.T, self.align = vector(lanes), 8 * lanes
+        self.fields: dict[Any, int] = {}
+        self.starts: list[np.ndarray] = []
+        self.tables: list[dict[bytes, int]] = [{} for _ in tracer.classes]
+        self.columns: list[list[np.ndarray]] = [[] for _ in tracer.classes]
+        self.operations: Counter[str] = Counter()
+        self.out_starts, self.out_sizes = self._result_places()
+
+    def code(self) -> LoopedCode:
+        functions, parts, present = [], [], set()
+        for (stage, c), stored in sorted(self.stores.items()):
+            if stored:
+                straight, text = self._function(stage, c, stored)
+                functions.append(text)
+                parts.append(straight)
+                present.add((stage, c))
+        rows, table = self._arrays()
+        loops = [self._loop(stage, present, rows, table) for stage in range(len(self.tracer.loops))]
+        text = "\n".join([declarations(parts), *functions, *loops, self._body()])
+        return LoopedCode(text, (rows, table), (len(self.tree) + 1) * self.stride, self.operations)
+
+    def _function(self, stage: int, c: int, stored: Sequence[Store]) -> tuple[StraightLine, str]:
+        hoisted = Hoisted(self.tracer.loops[stage][c], [value for _, value in stored])
+        results = [(place, value) for (place, _), value in zip(stored, hoisted.values, strict=True)]
+        nodes = live_nodes(hoisted.graph, hoisted.values)
+        members = len(self.tracer.classes[c].members)
+        self.operations.update({op: n * members for op, n in count(nodes, [hoisted.values]).items()})
+        entry: list[str] = []
+        pointers: dict[int, str] = {}
+        made = 0
+
+        def address(base: str, slot: int, element: str = self.T) -> str:
+            nonlocal made
+            made += 1
+            return f"  %at{made} = getelementptr {element}, ptr {base}, i64 {slot}"
+
+        def piece(field: int, array: str) -> str:
+            if field not in pointers:
+                pointers[field] = f"%piece{field}"
+                entry.extend(
+                    [
+                        f"  %field{field} = getelementptr i64, ptr %row, i64 {field}",
+                        f"  %start{field} = load i64, ptr %field{field}",
+                        f"  %piece{field} = getelementptr {self.T}, ptr {array}, i64 %start{field}",
+                    ]
+                )
+            return pointers[field]
+
+        def load(node: Expr) -> list[str]:
+            place, v = hoisted.places[node.index], f"%v{node.index}"
+            if place[0] == "table":
+                lines = [address("%table", self._column(c, place[1]), "double"), f"  {v}.x = load double, ptr %at{made}"]
+                lines.append(f"  {v}.i = insertelement {self.T} poison, double {v}.x, i64 0")
+                lines.append(f"  {v} = shufflevector {self.T} {v}.i, {self.T} poison, <{self.lanes} x i32> zeroinitializer")
+                return lines
+            if place[0] == "piece":
+                _, part, j = place
+                base = piece(self._field(id(part), np.array(part.starts) + self.bases[part.source.name]), "%in")
+                return [address(base, j), f"  {v} = load {self.T}, ptr %at{made}, align {self.align}"]
+            return [address(f"%{place[0]}", self.slots[place[1]]), f"  {v} = load {self.T}, ptr %at{made}, align {self.align}"]
+
+        def store(place: Place, value: str) -> list[str]:
+            if place[0] == "out":
+                base = piece(self._field(("out", place[1]), self.out_starts[place[1]]), "%out")
+                return [address(base, place[2]), f"  store {self.T} {value}, ptr %at{made}, align {self.align}"]
+            if place[0] == "sum":
+                lines = [address("%out", int(self.out_starts[place[1]][0]) + place[2])]
+            else:
+                lines = [address("%own" if place[0] == "own" else "%parent", self.slots[place[1]])]
+            if place[0] in ("add", "sum"):
+                lines.append(f"  %before{made} = load {self.T}, ptr %at{made}, align {self.align}")
+                lines.append(f"  %sum{made} = fadd {self.T} %before{made}, {value}")
+                value = f"%sum{made}"
+            return [*lines, f"  store {self.T} {value}, ptr %at{made}, align {self.align}"]
+
+        straight = StraightLine(nodes, results, self.lanes, load, store)
+        straight.allocations[:0] = entry
+        arguments = "ptr %own, ptr %parent, ptr %table, ptr %row, ptr %in, ptr %out"
+        return straight, straight.function(f"define internal void @node{stage}.{c}({arguments}) noinline #0")
+
+    def _column(self, c: int, values: np.ndarray) -> int:
+        """Place of a constant in the table of its class."""
+        key = values.tobytes()
+        if key not in self.tables[c]:
+            self.tables[c][key] = len(self.columns[c])
+            self.columns[c].append(values)
+        return self.tables[c][key]
+
+    def _field(self, key: Any, starts: np.ndarray) -> int:
+        """Column of the bodies' rows that says where their part of an array starts."""
+        if key not in self.fields:
+            self.fields[key] = FIELDS + len(self.starts)
+            self.starts.append(starts)
+        return self.fields[key]
+
+    def _result_places(self) -> tuple[list[np.ndarray], list[int]]:
+        """Where each body's part of each result starts, in the workspace of results; and the sizes of the results."""
+        starts, sizes, base = [], [], 0
+        for result in self.results:
+            own = np.zeros(len(self.tree), dtype=np.int64)
+            stage = self.tracer.stage[result.values.sweep.number]
+            for trace in self.tracer.loops[stage]:
+                own[trace.body_class.members] = len(flatten(_value(trace, result))[1])
+            is_total = isinstance(result, Total)
+            starts.append(np.full(len(self.tree), base) if is_total else base + np.cumsum(own) - own)
+            sizes.append(int(own[0] if is_total else own.sum()))
+            base += sizes[-1]
+        return starts, sizes
+
+    def _arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """The bodies' rows of whole numbers, and the tables of all classes end to end."""
+        size = len(self.tree)
+        rows = np.zeros((size, FIELDS + len(self.starts)), dtype=np.int64)
+        parents = np.array(self.tree.parents)
+        rows[:, PARENT] = np.where(parents == GROUND, size, parents)
+        for n, starts in enumerate(self.starts):
+            rows[:, FIELDS + n] = starts
+        tables, base = [np.zeros(1)], 1
+        for c, body_class in enumerate(self.tracer.classes):
+            width, members = len(self.columns[c]), body_class.members
+            rows[members, CLASS] = c
+            rows[members, TABLE] = base + width * np.arange(len(members))
+            if width:
+                tables.append(np.stack(self.columns[c], axis=1).reshape(-1))
+            base += width * len(members)
+        return np.ascontiguousarray(rows), np.concatenate(tables)
+
+    def _loop(self, stage: int, present: set[tuple[int, int]], rows: np.ndarray, table: np.ndarray) -> str:
+        size, width = rows.shape
+        classes = [c for c in range(len(self.tracer.classes)) if (stage, c) in present]
+        cases = " ".join(f"i64 {c}, label %class{c}" for c in classes)
+        arguments = "ptr %own, ptr %parent, ptr %table, ptr %row, ptr %in, ptr %out"
+        calls = "\n".join(f"class{c}:\n  call void @node{stage}.{c}({arguments})\n  br label %next" for c in classes)
+        k = f"sub i64 {size - 1}, %n" if stage % 2 else "add i64 %n, 0"
+        newline = "\n"
+        return f"""
+define internal void @pass{stage}(ptr %in, ptr %out, ptr %ws) noinline #0 {{
+entry:
+{newline.join(self._ground(stage))}
+  br label %loop
+loop:
+  %n = phi i64 [0, %entry], [%n.next, %next]
+  %k = {k}
+  %row.at = mul i64 %k, {width}
+  %row = getelementptr i64, ptr inttoptr (i64 {rows.ctypes.data} to ptr), i64 %row.at
+  %class.at = getelementptr i64, ptr %row, i64 {CLASS}
+  %class = load i64, ptr %class.at
+  %parent.at = getelementptr i64, ptr %row, i64 {PARENT}
+  %parent.row = load i64, ptr %parent.at
+  %table.at = getelementptr i64, ptr %row, i64 {TABLE}
+  %table.start = load i64, ptr %table.at
+  %table = getelementptr double, ptr inttoptr (i64 {table.ctypes.data} to ptr), i64 %table.start
+  %own.slot = mul i64 %k, {self.stride}
+  %own = getelementptr {self.T}, ptr %ws, i64 %own.slot
+  %parent.slot = mul i64 %parent.row, {self.stride}
+  %parent = getelementptr {self.T}, ptr %ws, i64 %parent.slot
+  switch i64 %class, label %next [{cases}]
+{calls}
+next:
+  %n.next = add i64 %n, 1
+  %more = icmp slt i64 %n.next, {size}
+  br i1 %more, label %loop, label %exit
+exit:
+  ret void
+}}
+"""
+
+    def _ground(self, stage: int) -> list[str]:
+        """The ground's row, for the bodies whose parent it is."""
+        lines = []
+        for sweep in self.tracer.program.sweeps:
+            if self.tracer.stage[sweep.number] != stage or sweep.kind != "scatter":
+                continue
+            for group, value in _groups(self.tracer, sweep.number, sweep.edge).items():
+                slot = self.slots.get(("shared", sweep.number, group))
+                if slot is not None:
+                    name = f"%ground{len(lines)}"
+                    lines.append(f"  {name} = getelementptr {self.T}, ptr %ws, i64 {len(self.tree) * self.stride + slot}")
+                    lines.append(f"  store {self.T} {splat(float(value), self.lanes)}, ptr {name}, align {self.align}")
+        return lines
+
+    def _body(self) -> str:
+        newline = "\n"
+        totals = [n for n, result in enumerate(self.results) if isinstance(result, Total)]
+        zeros = []
+        for slot in (int(self.out_starts[n][0]) + j for n in totals for j in range(self.out_sizes[n])):
+            zeros.append(f"  %zero{slot} = getelementptr {self.T}, ptr %out, i64 {slot}")
+            zeros.append(f"  store {self.T} zeroinitializer, ptr %zero{slot}, align {self.align}")
+        calls = "\n".join(f"  call void @pass{s}(ptr %in, ptr %out, ptr %ws)" for s in range(len(self.tracer.loops)))
+        return f"""
+define internal void @body(ptr noalias readonly %in, ptr %out) noinline #0 {{
+entry:
+  %ws = getelementptr {self.T}, ptr %out, i64 {sum(self.out_sizes)}
+{newline.join(zeros)}
+{calls}
+  ret void
+}}
+"""

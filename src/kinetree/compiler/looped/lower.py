@@ -1,0 +1,90 @@
+"""From an algorithm and a model to a looped kernel."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from kinetree.algebra.sweeps import each, rows, split, total
+from kinetree.compiler.kernel import KernelSource
+from kinetree.compiler.looped.classes import classes_of
+from kinetree.compiler.looped.code import looped_code
+from kinetree.compiler.looped.passes import Tracer
+from kinetree.compiler.looped.program import Program, Result, Total, Vector
+from kinetree.compiler.looped.values import flatten
+from kinetree.model import Model
+
+
+class NotSweepsError(TypeError):
+    """An algorithm does more with its arrays than sweep over the bodies, so that it cannot run as loops."""
+
+
+def looped_source(
+    algorithm: Callable[..., Any],
+    model: Model,
+    shapes: Mapping[str, tuple[int, ...]],
+    options: Mapping[str, Any],
+    lanes: int,
+    guard: Callable[..., Any] | None = None,
+) -> KernelSource:
+    """The code of an algorithm whose sweeps run as loops over the bodies.
+
+    `guard(joint, q parts, other parts, result parts)` gives what a body adds to one more output, if there is one.
+    Raises NotSweepsError.
+    """
+    started = time.perf_counter()
+    program = Program(model.tree)
+    arrays = {name: Vector(program, name, shape) for name, shape in shapes.items()}
+    try:
+        found = algorithm(model, **arrays, **options)
+    except (TypeError, AttributeError, IndexError) as failure:
+        raise NotSweepsError(str(failure)) from failure
+    results = [x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x for x in _listed(found)]
+    if not results or not all(isinstance(x, (Result, Total)) for x in results):
+        raise NotSweepsError(f"{algorithm.__name__} gives what no sweep gave")
+    if guard is not None:
+        results.append(_guarded(model, arrays, results, guard))
+    tracer = Tracer(program, classes_of(program))
+    code = looped_code(tracer, [int(np.prod(shape)) for shape in shapes.values()], results, lanes, list(shapes))
+    outputs = [_shape(tracer, x, model.nbodies) for x in results]
+    return KernelSource(tuple(shapes.values()), tuple(outputs), code.text, code.spare, code.arrays, code.operations, started)
+
+
+def _listed(found: Any) -> list[Any]:
+    return list(found) if isinstance(found, (tuple, list)) else [found]
+
+
+def _guarded(model: Model, arrays: Mapping[str, Vector], results: list[Any], guard: Callable[..., Any]) -> Any:
+    parts: dict[str, Any] = {}
+    for name, x in arrays.items():
+        if len(x.shape) > 1:
+            parts[name] = rows(x)
+        else:
+            parts[name] = split(model.q_slices if name in ("q", "q0", "q1") else model.v_slices, x)
+    names = list(parts)
+    joints = [body.joint for body in model.bodies]
+
+    def node(joint: Any, *owned: Any) -> Any:
+        return guard(joint, dict(zip(names, owned, strict=False)), [x for part in owned for x in flatten(part)[1]])
+
+    return total(each(node, joints, *parts.values(), *(x.values for x in results)))
+
+
+def _shape(tracer: Tracer, result: Result | Total, nbodies: int) -> tuple[int, ...]:
+    """Core shape of an output."""
+    shapes, count = set(), 0
+    for trace in tracer.loops[tracer.stage[result.values.sweep.number]]:
+        value = trace.values[result.values.sweep.number]
+        for n in result.values.path:
+            value = value[n]
+        shapes.add(np.shape(value))
+        count += len(trace.body_class.members) * np.size(value)
+    if isinstance(result, Result) and not result.is_piled:
+        return (count,)
+    if len(shapes) > 1:
+        raise NotSweepsError("bodies give arrays of several shapes where one is needed")
+    (shape,) = shapes
+    return (nbodies, *shape) if isinstance(result, Result) else shape

@@ -1,0 +1,151 @@
+"""The sweeps of an algorithm, written down instead of run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, final
+
+from kinetree.model.tree import Tree
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """One sweep: `kind` is "each", "scatter" or "gather"; `edge` is the ground's value or what tips receive."""
+
+    number: int
+    kind: str
+    node: Callable[..., Any]
+    edge: Any
+    data: tuple[Any, ...]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """What a sweep gives each body, or one part of it."""
+
+    program: Program
+    sweep: Sweep
+    path: tuple[int, ...] = ()
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """The part of an input array that belongs to each body: `sizes[k]` numbers from `starts[k]`."""
+
+    program: Program
+    source: Vector
+    starts: tuple[int, ...]
+    sizes: tuple[int, ...]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Vector:
+    """An input array (shape), to be split into what each body owns."""
+
+    program: Program
+    name: str
+    shape: tuple[int, ...]
+    _pieces: dict[Any, Piece] = field(default_factory=dict)
+
+    def split(self, slices: Sequence[slice]) -> Piece:
+        """Part k is [slices[k]]."""
+        if id(slices) not in self._pieces:
+            starts, sizes = tuple(s.start for s in slices), tuple(s.stop - s.start for s in slices)
+            self._pieces[id(slices)] = Piece(self.program, self, starts, sizes)
+        return self._pieces[id(slices)]
+
+    def rows(self) -> Piece:
+        """Part k is row k."""
+        width = 1
+        for extent in self.shape[1:]:
+            width *= extent
+        if "rows" not in self._pieces:
+            starts = tuple(range(0, width * self.shape[0], width))
+            self._pieces["rows"] = Piece(self.program, self, starts, (width,) * self.shape[0])
+        return self._pieces["rows"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Total:
+    """A sum over all bodies. Linear maps of it are maps of what each body adds, so `c * total`, `c @ total` are totals."""
+
+    program: Program
+    values: Recorded
+
+    __array_ufunc__ = None
+
+    def __mul__(self, c: Any) -> Total:
+        return self._mapped(lambda x: x * c)
+
+    def __rmatmul__(self, c: Any) -> Total:
+        return self._mapped(lambda x: c @ x)
+
+    def __add__(self, other: Any) -> Total:
+        if isinstance(other, Total):
+            return Total(self.program, self.program.each(lambda x, y: x + y, (self.values, other.values)))
+        if other == 0.0:
+            return self
+        raise TypeError("a sum over all bodies has a number added to it")
+
+    def __neg__(self) -> Total:
+        return self._mapped(lambda x: -x)
+
+    __rmul__, __radd__ = __mul__, __add__
+
+    def _mapped(self, linear: Callable[[Any], Any]) -> Total:
+        return Total(self.program, self.program.each(linear, (self.values,)))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Result:
+    """An output array: what each body owns, end to end (`is_piled`: along a new first axis)."""
+
+    program: Program
+    values: Recorded
+    is_piled: bool
+
+    def split(self, slices: Sequence[slice]) -> Recorded:
+        """As an input of further sweeps: what the bodies own already."""
+        return self.values
+
+
+@final
+@dataclass(eq=False)
+class Program:
+    """Sweeps in the order in which an algorithm asked for them."""
+
+    tree: Tree
+    sweeps: list[Sweep] = field(default_factory=list)
+
+    def each(self, node: Callable[..., Any], data: tuple[Any, ...]) -> Recorded:
+        return self._record("each", node, None, data)
+
+    def scatter(self, node: Callable[..., Any], ground: Any, data: tuple[Any, ...]) -> Recorded:
+        return self._record("scatter", node, ground, data)
+
+    def gather(self, node: Callable[..., Any], tips: Any, data: tuple[Any, ...]) -> Recorded:
+        return self._record("gather", node, tips, data)
+
+    def unzip(self, values: Recorded, count: int) -> tuple[Recorded, ...]:
+        return tuple(Recorded(self, values.sweep, (*values.path, n)) for n in range(count))
+
+    def stacked(self, values: Recorded) -> Result:
+        return Result(self, values, is_piled=False)
+
+    def piled(self, values: Recorded) -> Result:
+        return Result(self, values, is_piled=True)
+
+    def total(self, values: Recorded) -> Total:
+        return Total(self, values)
+
+    def _record(self, kind: str, node: Callable[..., Any], edge: Any, data: tuple[Any, ...]) -> Recorded:
+        sweep = Sweep(len(self.sweeps), kind, node, edge, data)
+        self.sweeps.append(sweep)
+        return Recorded(self, sweep)

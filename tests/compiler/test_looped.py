@@ -1,0 +1,134 @@
+"""Sweeps as loops give what straight-line code and the NumPy reference give, on the whole zoo and on trees of any size."""
+
+import numpy as np
+import pytest
+import zoo
+from tolerance import assert_close, gamma
+
+import kinetree as kt
+from kinetree.compiler.kernel import stats
+
+CALLS = {
+    kt.inverse_dynamics: ("q", "v", "a", "external"),
+    kt.forward_dynamics: ("q", "v", "a", "external"),
+    kt.gravity_force: ("q",),
+    kt.kinetic_energy: ("q", "v"),
+    kt.potential_energy: ("q",),
+    kt.forward_kinematics: ("q",),
+    kt.center_of_mass: ("q",),
+    kt.integrate: ("q", "v"),
+    kt.logdet_mass_matrix: ("q",),
+}
+EXPRESSIONS = {
+    "mass": lambda ops, x: ops.mass @ x,
+    "inverse mass": lambda ops, x: ops.mass.inv @ x,
+    "velocities": lambda ops, x: ops.phi.T @ (ops.H.T @ x),
+    "several": lambda ops, x: {"logdet": ops.mass.logdet(), "D": ops.D @ x},
+    "compliance": lambda ops, w: ops.Omega @ w,
+    "steps": lambda ops, w: (2.0 - ops.psi.inv + ops.K @ ops.H + ops.E.T) @ ops.P_plus @ (ops.tau.T + ops.taubar) @ w,
+}
+
+
+def arguments(model, names, size=5):
+    rng = np.random.default_rng(model.nv)
+    v, a = rng.uniform(-1, 1, (2, size, model.nv))
+    given = {"q": model.random(rng, size), "v": v, "a": a, "external": rng.uniform(-2, 2, (size, model.nbodies, 6))}
+    return [given[name] for name in names]
+
+
+def as_list(results):
+    return list(results.values()) if isinstance(results, dict) else list(results) if isinstance(results, tuple) else [results]
+
+
+@pytest.mark.parametrize("name", zoo.NAMES)
+def test_functions_are_the_reference(name):
+    model = zoo.model(name)
+    for function, names in CALLS.items():
+        given = arguments(model, names)
+        options = {"external": True} if "external" in names else {}
+        kernel = kt.compile(function, model, lowering="looped", **options)
+        for ours, theirs in zip(as_list(kernel(*given)), as_list(kt.reference(function, model, *given)), strict=True):
+            assert_close(ours, theirs, 1e-12, 1e-3)
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+@pytest.mark.parametrize("name", ["one free", "mixed chain", "forest", "bush", "floating", "panda", "random 25"])
+def test_expressions_are_straight_line_code(name, expression):
+    model, f = zoo.model(name), EXPRESSIONS[expression]
+    q, x = model.random(3, 5), np.random.default_rng(4).normal(size=(5, model.nv))
+    if "w" in f.__code__.co_varnames:
+        x = np.random.default_rng(4).normal(size=(5, 6 * model.nbodies))
+    loops, straight = (kt.compile(f, model, lowering=lowering) for lowering in ("looped", "unrolled"))
+    for ours, theirs in zip(as_list(loops(q, x)), as_list(straight(q, x)), strict=True):
+        assert_close(ours, theirs, 1e-12)
+
+
+def chain(size, fork=0):
+    """A chain of three kinds of links; with `fork`, every so many links carry a short branch."""
+    axes, pose = [kt.Revolute(axis) for axis in np.eye(3)], kt.Pose(translation=[0.1, 0.02, 0.03])
+    inertia = kt.Inertia(1.0, [0.05, 0.0, 0.01], np.diag([0.01, 0.02, 0.015]))
+    bodies = [kt.Body(f"b{k}", f"b{k - 1}" if k else None, axes[k % 3], pose, inertia) for k in range(size)]
+    for k in range(0, size if fork else 0, fork or 1):
+        bodies.append(kt.Body(f"branch {k}", f"b{k}", kt.Prismatic([0, 0, 1]), pose, inertia))
+    return kt.Model(bodies, name=f"chain {size}")
+
+
+@pytest.mark.parametrize(("size", "fork"), [(200, 0), (300, 7)])
+def test_large_trees_are_loops_by_themselves(size, fork):
+    model = chain(size, fork)
+    rng = np.random.default_rng(1)
+    q, (v, a) = 0.1 * rng.normal(size=model.nv), rng.normal(size=(2, model.nv))
+    kernel = kt.compile(kt.forward_dynamics, model)
+    made = stats(kernel)
+    assert made.trace_seconds + made.compile_seconds < 5.0  # straight-line code would take minutes
+    tau = kt.inverse_dynamics(model, q, v, a)
+    assert_close(kernel(q, v, tau), kt.reference(kt.forward_dynamics, model, q, v, tau), 1e-6)
+    assert_close(kt.forward_dynamics(model, q, v, tau), kernel(q, v, tau), 0.0)
+    solve = kt.compile(lambda ops, x: ops.mass.inv @ x, model)
+    ops = kt.operators(model, q)
+    assert_close(ops.mass @ solve(q, v), v, gamma(model) * np.linalg.cond(ops.mass.dense()))
+
+
+def test_the_code_does_not_grow_with_the_chain():
+    few, many = (stats(kt.compile(kt.forward_dynamics, chain(n), lowering="looped")) for n in (30, 300))
+    assert 9.0 < many.operations / few.operations < 11.0  # counted for a state; the text is the same
+
+
+def test_bad_input_is_seen_through_loops():
+    model = chain(120)
+    q = np.zeros(120)
+    with pytest.raises(kt.InputError, match="v must be finite, found nan at index"):
+        kt.forward_dynamics(model, q, np.full(120, np.nan), q)
+    free = zoo.model("random 60")
+    wrong = free.random(0)
+    wrong[free.q_slices[next(k for k, b in enumerate(free.bodies) if b.joint.quaternion)].start] = 2.0
+    kernel = kt.compile(kt.forward_dynamics, free)
+    assert kernel is kt.compile(kt.forward_dynamics, free)
+    with pytest.raises(kt.InputError, match="must have length 1"):
+        kt.forward_dynamics(free, wrong, np.zeros(free.nv), np.zeros(free.nv))
+
+
+def test_batches_strides_and_out():
+    model = zoo.model("mixed chain")
+    kernel = kt.compile(kt.inverse_dynamics, model, lowering="looped")
+    q, v, a = arguments(model, ("q", "v", "a"), size=23)
+    found = kernel(q, v, a)
+    for k in (0, 7, 22):
+        assert np.array_equal(kernel(q[k], v[k], a[k]), found[k])
+    assert np.array_equal(kernel(q[::-1], v[::-1], a[::-1])[::-1], found)
+    out = np.empty((model.nv, 23)).T
+    assert kernel(q, v, a, out=out) is out and np.array_equal(out, found)
+    assert np.isnan(kernel(q, v * np.nan, a)).any()
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [(kt.mass_matrix, "more with its arrays"), (lambda ops, v: ops.mass @ (v * 2.0), "more with its arrays")],
+)
+def test_what_is_no_sweep_is_refused_or_straight(function, message):
+    model = chain(30)
+    with pytest.raises(kt.InputError, match=message):
+        kt.compile(function, model, lowering="looped")
+    kt.compile(function, model)
+    with pytest.raises(kt.InputError, match="lowering must be one of"):
+        kt.compile(function, model, lowering="rolled")
