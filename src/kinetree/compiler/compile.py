@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.algorithms.arguments import array_arguments, shape_of
 from kinetree.compiler.graph import Expr, Graph
-from kinetree.compiler.kernel import KernelSource, build, build_source
+from kinetree.compiler.kernel import KernelSource, build, build_source, operations_in
 from kinetree.compiler.llvm import host_lanes
 from kinetree.compiler.looped.lower import NotSweepsError, looped_source
 from kinetree.errors import InputError
@@ -20,7 +20,7 @@ QUATERNION_ARGUMENTS = ("q", "q0", "q1")
 LOWERINGS = ("auto", "unrolled", "looped")
 FEW_BODIES = 24
 """Up to so many bodies code is straight-line without a look at how long it gets."""
-MOST_STRAIGHT = 12_000
+MOST_STRAIGHT = 20_000
 """Operations beyond which sweeps are loops: straight-line code then takes seconds to compile and leaves the code cache."""
 
 
@@ -98,8 +98,7 @@ def loops_of(
                 f"{name} cannot be lowered to loops: it does more with its arrays than sweep over the bodies ({failure}). "
                 'Use lowering="unrolled".'
             ) from None
-    arithmetic = sum(n for op, n in loops.operations.items() if op not in ("fused", "angles", "input"))
-    return loops if lowering == "looped" or arithmetic > MOST_STRAIGHT else None
+    return loops if lowering == "looped" or operations_in(loops.operations) > MOST_STRAIGHT else None
 
 
 def guard_value(model: Model, inputs: Mapping[str, Array], outputs: list[Array]) -> Scalar:

@@ -205,9 +205,13 @@ def count(nodes: Sequence[Expr], outputs: Sequence[Any]) -> Counter[str]:
     return of
 
 
+def operations_in(of: Counter[str]) -> int:
+    """Operations in a `count`, a multiply-add as one."""
+    return of["add"] + of["sub"] + of["mul"] + of["div"] + of["sqrt"] + of["angles"] + of["log"] - of["fused"]
+
+
 def _statistics(of: Counter[str], lanes: int, trace_seconds: float, compile_seconds: float) -> KernelStats:
     additions, others = of["add"] + of["sub"], of["neg"] + of["rint"] + of["where"] + of["check"]
-    operations = additions + of["mul"] + of["div"] + of["sqrt"] + of["angles"] + of["log"] - of["fused"]
     return KernelStats(
         additions=additions,
         multiplications=of["mul"],
@@ -217,7 +221,7 @@ def _statistics(of: Counter[str], lanes: int, trace_seconds: float, compile_seco
         logarithms=of["log"],
         others=others,
         fused=of["fused"],
-        operations=operations,
+        operations=operations_in(of),
         lanes=lanes,
         trace_seconds=trace_seconds,
         compile_seconds=compile_seconds,
