@@ -20,7 +20,7 @@ QUATERNION_ARGUMENTS = ("q", "q0", "q1")
 LOWERINGS = ("auto", "unrolled", "looped")
 FEW_BODIES = 24
 """Up to so many bodies code is straight-line without a look at how long it gets."""
-MOST_STRAIGHT = 20_000
+MOST_STRAIGHT = 25_000
 """Operations beyond which sweeps are loops: straight-line code then takes seconds to compile and leaves the code cache."""
 
 
