@@ -43,7 +43,9 @@ def as_list(results):
 @pytest.mark.parametrize("name", zoo.NAMES)
 def test_functions_are_the_reference(name):
     model = zoo.model(name)
-    for function, names in CALLS.items():
+    everything = name in ("mixed chain", "forest", "bush", "one free", "solo12", "003_tree6_multidof_joints")
+    calls = CALLS if everything else {kt.forward_dynamics: CALLS[kt.forward_dynamics]}
+    for function, names in calls.items():
         given = arguments(model, names)
         options = {"external": True} if "external" in names else {}
         kernel = kt.compile(function, model, lowering="looped", **options)
@@ -52,7 +54,7 @@ def test_functions_are_the_reference(name):
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
-@pytest.mark.parametrize("name", ["one free", "mixed chain", "forest", "bush", "floating", "panda", "random 25"])
+@pytest.mark.parametrize("name", ["one free", "mixed chain", "forest", "panda"])
 def test_expressions_are_straight_line_code(name, expression):
     model, f = zoo.model(name), EXPRESSIONS[expression]
     q, x = model.random(3, 5), np.random.default_rng(4).normal(size=(5, model.nv))

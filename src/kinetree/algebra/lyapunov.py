@@ -17,7 +17,7 @@ import numpy as np
 from kinetree.algebra.sweeps import gather, scatter
 from kinetree.model.tree import GROUND, Tree
 from kinetree.spatial.scalars import Array
-from kinetree.spatial.sixvectors import congruence, symmetric
+from kinetree.spatial.sixvectors import congruence, plain_matrices, symmetric
 
 Weights = Sequence[Any]
 
@@ -44,7 +44,7 @@ def symmetric_forward(tree: Tree, A: Weights, X: Sequence[Array]) -> list[Array]
         Y = received + X  # Y = Σ A Y A* + X
         return Y, congruence(A, Y)
 
-    return gather(tree, node, 0.0, A, X)
+    return gather(tree, node, 0.0, plain_matrices(A), X)
 
 
 def backward(tree: Tree, A: Weights, X: Sequence[Array], B: Weights, ground: tuple[int, int]) -> list[Array]:

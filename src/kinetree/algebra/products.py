@@ -1,7 +1,7 @@
 """Whole matrices L A X B* R and L A* X B R from the Y that solves their Lyapunov equation, one wide sweep each.
 
-    forward    a node takes the columns of all it carries, moves them up, adds its own     Jain II (15), Algorithm 4.2
-    backward   a node takes its parent's row, moves it down, adds its own                  Jain II (25), Algorithm 4.3
+forward    a node takes the columns of all it carries, moves them up, adds its own     Jain II (15), Algorithm 4.2
+backward   a node takes its parent's row, moves it down, adds its own                  Jain II (25), Algorithm 4.3
 """
 
 from __future__ import annotations

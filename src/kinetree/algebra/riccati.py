@@ -13,7 +13,7 @@ from typing import Any
 from kinetree.algebra.sweeps import gather, unzip
 from kinetree.model.tree import Tree
 from kinetree.spatial.scalars import Array
-from kinetree.spatial.sixvectors import congruence, solve, symmetric
+from kinetree.spatial.sixvectors import congruence, plain_matrices, solve, symmetric
 
 
 def node(received: Array, phi: Any, H: Array, M: Array) -> tuple[tuple[Array, Array, Array], Array]:
@@ -27,4 +27,4 @@ def node(received: Array, phi: Any, H: Array, M: Array) -> tuple[tuple[Array, Ar
 
 def articulated(tree: Tree, phi: Sequence[Any], H: Sequence[Array], M: Sequence[Array]) -> tuple[list[Array], ...]:
     """P (m_k, m_k), D (n_k, n_k) and G (m_k, n_k) of each node."""
-    return unzip(gather(tree, node, 0.0, phi, H, M), 3)
+    return unzip(gather(tree, node, 0.0, plain_matrices(phi), H, M), 3)

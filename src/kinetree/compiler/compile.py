@@ -55,7 +55,7 @@ def _compile(
     guard = _body_guard if guarded else None
     loops = loops_of(algorithm.__name__, algorithm, model, lambda: shapes, options, guard, lowering)
     if loops is not None:
-        return build_source(algorithm.__name__, doc, loops, host_lanes(), warn=not guarded)
+        return build_source(algorithm.__name__, doc, *loops, warn=not guarded)
     graph = Graph()
     inputs = {name: graph.input(shape) for name, shape in shapes.items()}
     result = algorithm(model, **inputs, **options)
@@ -81,7 +81,7 @@ def loops_of(
     options: Mapping[str, Any],
     guard: Callable[..., Any] | None,
     lowering: str,
-) -> KernelSource | None:
+) -> tuple[KernelSource, KernelSource | None] | None:
     """The looped code, if it is asked for or if straight-line code would be too long."""
     if lowering == "unrolled" or (lowering == "auto" and model.nbodies <= FEW_BODIES):
         return None
@@ -98,7 +98,7 @@ def loops_of(
                 f"{name} cannot be lowered to loops: it does more with its arrays than sweep over the bodies ({failure}). "
                 'Use lowering="unrolled".'
             ) from None
-    return loops if lowering == "looped" or operations_in(loops.operations) > MOST_STRAIGHT else None
+    return loops if lowering == "looped" or operations_in(loops[0].operations) > MOST_STRAIGHT else None
 
 
 def guard_value(model: Model, inputs: Mapping[str, Array], outputs: list[Array]) -> Scalar:

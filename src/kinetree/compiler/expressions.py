@@ -15,7 +15,6 @@ from kinetree.algorithms.arguments import SHAPES
 from kinetree.compiler.compile import SizeFound, loops_of
 from kinetree.compiler.graph import Expr, Graph
 from kinetree.compiler.kernel import build, build_source
-from kinetree.compiler.llvm import host_lanes
 from kinetree.compiler.looped.program import Vector
 from kinetree.errors import InputError
 from kinetree.model import Model
@@ -93,7 +92,7 @@ def kernel_of_expression(
     elif lowering == "looped":
         raise InputError("an SKO model of plain numbers is compiled without loops: leave out lowering.")
     if loops is not None:
-        kernel = build_source(_name(function), call.doc, loops, host_lanes())
+        kernel = build_source(_name(function), call.doc, *loops)
     else:
         graph = Graph()
         results = call.with_inputs(graph.input)

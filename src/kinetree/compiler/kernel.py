@@ -10,7 +10,7 @@ import numpy as np
 
 from kinetree.compiler.emit import body, live_nodes
 from kinetree.compiler.graph import Expr, Graph
-from kinetree.compiler.layout import loop, movers, quiet
+from kinetree.compiler.layout import by_batch, loop, movers, quiet
 from kinetree.compiler.llvm import LANES, MachineCode, host_lanes, machine_code
 from kinetree.compiler.ufunc import make_ufunc, owner_of
 
@@ -133,6 +133,8 @@ class KernelSource:
         As from `count`.
     started : float
         When its making began.
+    lanes : int
+        States per vector.
     """
 
     inputs: tuple[tuple[int, ...], ...]
@@ -142,17 +144,23 @@ class KernelSource:
     arrays: tuple[np.ndarray, ...]
     operations: Counter[str]
     started: float
+    lanes: int
 
 
-def build_source(name: str, doc: str, source: KernelSource, lanes: int, warn: bool = True) -> np.ufunc:
-    """The kernel of a body written elsewhere."""
+def build_source(name: str, doc: str, wide: KernelSource, narrow: KernelSource | None = None, warn: bool = True) -> np.ufunc:
+    """The kernel of a body written elsewhere, and of a narrow one for as few states as its vectors hold."""
     traced = time.perf_counter()
-    signature = Signature(source.inputs, source.outputs)
-    around = movers(_most_axes(source.inputs), _most_axes(source.outputs), lanes)
-    text = "\n".join((around, source.text, loop(source.inputs, source.outputs, lanes, source.spare)))
+    text = _module(wide) if narrow is None else by_batch(_module(wide), _module(narrow), narrow.lanes)
     code = machine_code(text if warn else quiet(text))
-    counts = _statistics(source.operations, lanes, traced - source.started, time.perf_counter() - traced)
-    return make_ufunc(name, doc, code.address, source.inputs, source.outputs, _Kernel(code, signature, counts, source.arrays))
+    counts = _statistics(wide.operations, wide.lanes, traced - wide.started, time.perf_counter() - traced)
+    arrays = wide.arrays + (narrow.arrays if narrow else ())
+    kernel = _Kernel(code, Signature(wide.inputs, wide.outputs), counts, arrays)
+    return make_ufunc(name, doc, code.address, wide.inputs, wide.outputs, kernel)
+
+
+def _module(source: KernelSource) -> str:
+    around = movers(_most_axes(source.inputs), _most_axes(source.outputs), source.lanes)
+    return "\n".join((around, source.text, loop(source.inputs, source.outputs, source.lanes, source.spare)))
 
 
 def source(graph: Graph, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray | Expr | float], lanes: int) -> str:

@@ -16,13 +16,71 @@ elements     otherwise                lane by lane
 ===========  =======================  ===============================================
 """
 
+import re
 from collections.abc import Sequence
 
 from kinetree.compiler.text import vector
 
-__all__ = ["WORKSPACE_ON_STACK", "loop", "movers", "quiet"]
+__all__ = ["WORKSPACE_ON_STACK", "by_batch", "loop", "movers", "quiet"]
 
-WORKSPACE_ON_STACK = 256 * 1024  # bytes; beyond it the workspace comes from malloc, once per call of the inner loop
+WORKSPACE_ON_STACK = 256 * 1024  # bytes; beyond it the workspace comes from malloc
+
+# A large workspace is kept from call to call, because fresh pages cost more than the computation on them. Whoever calls takes
+# what is kept, or makes another if somebody else has it; the last to give back leaves his.
+_HEAP = """
+declare ptr @malloc(i64)
+declare void @free(ptr)
+declare i32 @PyGILState_Ensure()
+declare void @PyGILState_Release(i32)
+declare ptr @PyErr_NoMemory()
+@kept = internal global ptr null
+
+define internal ptr @take() noinline {{
+entry:
+  %old = atomicrmw xchg ptr @kept, ptr null seq_cst
+  %none = icmp eq ptr %old, null
+  br i1 %none, label %fresh, label %exit
+fresh:
+  %new = call ptr @malloc(i64 {bytes})
+  br label %exit
+exit:
+  %work = phi ptr [%old, %entry], [%new, %fresh]
+  ret ptr %work
+}}
+
+define internal void @give(ptr %work) noinline {{
+entry:
+  %other = atomicrmw xchg ptr @kept, ptr %work seq_cst
+  call void @free(ptr %other)
+  ret void
+}}
+
+define void @release() {{
+entry:
+  call void @give(ptr null)
+  ret void
+}}
+
+define internal void @no_memory() noinline cold {{
+entry:
+  %gil = call i32 @PyGILState_Ensure()
+  %ignored = call ptr @PyErr_NoMemory()
+  call void @PyGILState_Release(i32 %gil)
+  ret void
+}}
+"""
+_TAKE = """  %heap = call ptr @take()
+  %failed = icmp eq ptr %heap, null
+  br i1 %failed, label %out.of.memory, label %ready
+out.of.memory:
+  call void @no_memory()
+  ret void
+ready:
+  %address = ptrtoint ptr %heap to i64
+  %low = and i64 %address, 63
+  %shift = sub i64 64, %low
+  %work = getelementptr i8, ptr %heap, i64 %shift"""
+_GIVE = "  call void @give(ptr %heap)"
 
 
 # Asks for the next group's part of an array while this group computes, where the states lie end to end: without it a batch
@@ -66,6 +124,44 @@ define void @loop({arguments}) #0 {{
 }}
 """
     )
+
+
+def by_batch(wide: str, narrow: str, few: int) -> str:
+    """One module of two that define ``@loop``: the narrow one's for up to `few` states, the wide one's for more."""
+    wide, narrow = _renamed(wide, "wide"), _renamed(narrow, "narrow")
+    declared = {line for line in wide.splitlines() if line.startswith("declare")}
+    narrow = "\n".join(line for line in narrow.splitlines() if line not in declared)
+    arguments = "ptr %args, ptr %dims, ptr %steps, ptr %data"
+    releases = [f"  call void @release.{which}()" for which in ("wide", "narrow") if f"@release.{which}()" in wide + narrow]
+    newline = "\n"
+    return f"""{wide}
+{narrow}
+define void @loop({arguments}) #0 {{
+entry:
+  %n = load i64, ptr %dims
+  %few = icmp sle i64 %n, {few}
+  br i1 %few, label %narrow, label %wide
+narrow:
+  call void @loop.narrow({arguments})
+  ret void
+wide:
+  call void @loop.wide({arguments})
+  ret void
+}}
+
+define void @release() {{
+entry:
+{newline.join(releases)}
+  ret void
+}}
+"""
+
+
+def _renamed(text: str, suffix: str) -> str:
+    """The module with a suffix on every name that it defines."""
+    names = re.findall(r"^define [^@]*@([\w.]+)\(|^@([\w.]+) =", text, flags=re.MULTILINE)
+    own = {name for pair in names for name in pair if name}
+    return re.sub(r"@([\w.]+)", lambda found: f"@{found[1]}.{suffix}" if found[1] in own else found[0], text)
 
 
 def loop(inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]], lanes: int, spare: int = 0) -> str:
@@ -119,16 +215,9 @@ def loop(inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]], 
         slot += sizes[k]
     newline = "\n"
     if on_stack:
-        declarations, release = "", ""
-        workspace = f"  %work = alloca [{max(total, 64)} x i8], align 64"
+        declarations, take, give = "", f"  %work = alloca [{max(total, 64)} x i8], align 64", ""
     else:
-        declarations = "declare ptr @malloc(i64)\ndeclare void @free(ptr)\n"
-        workspace = (
-            f"  %heap = call ptr @malloc(i64 {total + 64})\n"
-            "  %address = ptrtoint ptr %heap to i64\n  %low = and i64 %address, 63\n"
-            "  %shift = sub i64 64, %low\n  %work = getelementptr i8, ptr %heap, i64 %shift"
-        )
-        release = "  call void @free(ptr %heap)"
+        declarations, take, give = _HEAP.format(bytes=total + 64), _TAKE, _GIVE
     return f"""{declarations}{_AHEAD}
 define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) #0 {{
 start:
@@ -136,12 +225,12 @@ start:
   %some = icmp sgt i64 %n, 0
   br i1 %some, label %entry, label %nothing
 entry:
-{workspace}
+{take}
 {newline.join(entry)}
   %result = getelementptr {vector(lanes)}, ptr %work, i64 {slots_in}
   br label %group
 group:
-  %i = phi i64 [0, %entry], [%i.next, %compute]
+  %i = phi i64 [0, %{"ready" if give else "entry"}], [%i.next, %compute]
   %left = sub i64 %n, %i
   %full = icmp sgt i64 %left, {lanes}
   %m = select i1 %full, i64 {lanes}, i64 %left
@@ -157,7 +246,7 @@ compute:
   %again = icmp slt i64 %i.next, %n
   br i1 %again, label %group, label %exit
 exit:
-{release}
+{give}
   ret void
 nothing:
   ret void

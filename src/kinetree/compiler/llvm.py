@@ -1,6 +1,8 @@
 """LLVM text to machine code of this process."""
 
+import ctypes
 import functools
+import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,4 +68,13 @@ def machine_code(text: str) -> MachineCode:
     module.data_layout = str(machine.target_data)
     engine = binding.create_mcjit_compiler(module, machine)
     engine.finalize_object()
-    return MachineCode(engine.get_function_address("loop"), engine)
+    code = MachineCode(engine.get_function_address("loop"), engine)
+    release = engine.get_function_address("release")
+    if release:
+        weakref.finalize(code, _release, release, engine).atexit = False
+    return code
+
+
+def _release(address: int, engine: Any) -> None:
+    """Free what a module kept from call to call; the engine is an argument so that its code is still there."""
+    ctypes.CFUNCTYPE(None)(address)()

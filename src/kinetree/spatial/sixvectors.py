@@ -79,6 +79,13 @@ class ShiftTransposed:
         return np.concatenate([phi.R.T @ V[:3], phi.R.T @ (V[3:] - phi.arm @ V[:3])])
 
 
+def plain_matrices(weights: Any) -> Any:
+    """The (6, 6) matrices of shifts by plain numbers, so that a congruence is two products; any other weights as they are."""
+    if isinstance(weights, list) and all(isinstance(A, Shift) and A.is_plain for A in weights):
+        return [A.matrix for A in weights]
+    return weights
+
+
 def symmetric(X: Array) -> Array:
     """X, known to be symmetric, with its upper triangle in both places (so that a tracer computes it once)."""
     n = len(X)

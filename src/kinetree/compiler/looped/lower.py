@@ -17,6 +17,9 @@ from kinetree.compiler.looped.program import Program, Result, Total, Vector
 from kinetree.compiler.looped.values import flatten
 from kinetree.model import Model
 
+NARROW = 2
+"""States per vector for one or two states: wide vectors would move the workspace of many states through memory."""
+
 
 class NotSweepsError(TypeError):
     """An algorithm does more with its arrays than sweep over the bodies, so that it cannot run as loops."""
@@ -29,8 +32,8 @@ def looped_source(
     options: Mapping[str, Any],
     lanes: int,
     guard: Callable[..., Any] | None = None,
-) -> KernelSource:
-    """The code of an algorithm whose sweeps run as loops over the bodies.
+) -> tuple[KernelSource, KernelSource | None]:
+    """The code of an algorithm whose sweeps run as loops over the bodies, on wide vectors and on `NARROW` ones.
 
     `guard(joint, q parts, other parts, result parts)` gives what a body adds to one more output, if there is one.
     Raises NotSweepsError.
@@ -48,9 +51,16 @@ def looped_source(
     if guard is not None:
         results.append(_guarded(model, arrays, results, guard))
     tracer = Tracer(program, classes_of(program))
-    code = looped_code(tracer, [int(np.prod(shape)) for shape in shapes.values()], results, lanes, list(shapes))
-    outputs = [_shape(tracer, x, model.nbodies) for x in results]
-    return KernelSource(tuple(shapes.values()), tuple(outputs), code.text, code.spare, code.arrays, code.operations, started)
+    sizes = [int(np.prod(shape)) for shape in shapes.values()]
+    outputs = tuple(_shape(tracer, x, model.nbodies) for x in results)
+
+    def source(lanes: int) -> KernelSource:
+        code = looped_code(tracer, sizes, results, lanes, list(shapes))
+        return KernelSource(
+            tuple(shapes.values()), outputs, code.text, code.spare, code.arrays, code.operations, started, lanes
+        )
+
+    return source(lanes), source(NARROW) if lanes > NARROW else None
 
 
 def _listed(found: Any) -> list[Any]:
