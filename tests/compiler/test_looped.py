@@ -1,5 +1,8 @@
 """Sweeps as loops give what straight-line code and the NumPy reference give, on the whole zoo and on trees of any size."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import zoo
@@ -134,3 +137,22 @@ def test_what_is_no_sweep_is_refused_or_straight(function, message):
     kt.compile(function, model)
     with pytest.raises(kt.InputError, match="lowering must be one of"):
         kt.compile(function, model, lowering="rolled")
+
+
+def test_no_memory_for_the_workspace_is_an_error():
+    code = (
+        "import resource, numpy as np, kinetree as kt\n"
+        "link = kt.Inertia(1.0, [0.05, 0.0, 0.01], np.diag([0.01, 0.02, 0.015]))\n"
+        "joint, pose = kt.Revolute([1, 0, 0]), kt.Pose(translation=[0.1, 0, 0])\n"
+        "bodies = [kt.Body(f'b{k}', f'b{k - 1}' if k else None, joint, pose, link) for k in range(16000)]\n"
+        "kernel = kt.compile(kt.forward_dynamics, kt.Model(bodies))\n"
+        "q, out = np.zeros((8, 16000)), np.zeros((8, 16000))\n"
+        "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (used + 2**20, resource.RLIM_INFINITY))\n"
+        "try:\n"
+        "    kernel(q, q, q, out=out)\n"
+        "except MemoryError:\n"
+        "    print('said so')\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert run.stdout.strip() == "said so", run.stderr

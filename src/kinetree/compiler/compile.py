@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
 
 from kinetree.algorithms.arguments import array_arguments, shape_of
+from kinetree.compiler.emit import live_nodes
 from kinetree.compiler.graph import Expr, Graph
-from kinetree.compiler.kernel import KernelSource, build, build_source, operations_in
+from kinetree.compiler.kernel import KernelSource, build, build_source, count, operations_in
 from kinetree.compiler.llvm import host_lanes
 from kinetree.compiler.looped.lower import NotSweepsError, looped_source
 from kinetree.errors import InputError
@@ -20,8 +21,12 @@ QUATERNION_ARGUMENTS = ("q", "q0", "q1")
 LOWERINGS = ("auto", "unrolled", "looped")
 FEW_BODIES = 24
 """Up to so many bodies code is straight-line without a look at how long it gets."""
-MOST_STRAIGHT = 25_000
+MOST_STRAIGHT = 14_000
 """Operations beyond which sweeps are loops: straight-line code then takes seconds to compile and leaves the code cache."""
+FAR_TOO_LONG = 4 * MOST_STRAIGHT
+"""Operations of the loops beyond which straight-line code is not even tried, although it may have fewer."""
+Loops = tuple[KernelSource, KernelSource | None]
+Straight = tuple[Graph, Sequence[Any], Sequence[Any]]
 
 
 def kernel_of(
@@ -53,16 +58,35 @@ def _compile(
         )
     doc = f"{algorithm.__name__} of {model.name}: ({', '.join(shapes)}). NaN in, NaN out, as NumPy ufuncs do."
     guard = _body_guard if guarded else None
+
+    def trace() -> Straight:
+        graph = Graph()
+        inputs = {name: graph.input(shape) for name, shape in shapes.items()}
+        result = algorithm(model, **inputs, **options)
+        outputs = list(result) if isinstance(result, tuple) else [result]
+        if guarded:
+            outputs.append(guard_value(model, inputs, outputs))
+        return graph, list(inputs.values()), outputs
+
     loops = loops_of(algorithm.__name__, algorithm, model, lambda: shapes, options, guard, lowering)
-    if loops is not None:
-        return build_source(algorithm.__name__, doc, *loops, warn=not guarded)
-    graph = Graph()
-    inputs = {name: graph.input(shape) for name, shape in shapes.items()}
-    result = algorithm(model, **inputs, **options)
-    outputs = list(result) if isinstance(result, tuple) else [result]
-    if guarded:
-        outputs.append(guard_value(model, inputs, outputs))
-    return build(algorithm.__name__, doc, graph, list(inputs.values()), outputs, warn=not guarded)
+    return lowered(algorithm.__name__, lambda: doc, loops, trace, lowering, warn=not guarded)
+
+
+def lowered(
+    name: str, doc: Callable[[], str], loops: Loops | None, trace: Callable[[], Straight], lowering: str, warn: bool = True
+) -> np.ufunc:
+    """The kernel as loops, if they are asked for or if straight-line code would be too long; else as straight-line code."""
+    if loops is not None and (lowering == "looped" or operations_in(loops[0].operations) > FAR_TOO_LONG):
+        return build_source(name, doc(), *loops, warn=warn)
+    graph, inputs, outputs = trace()
+    if loops is not None and length(graph, outputs) > MOST_STRAIGHT:
+        return build_source(name, doc(), *loops, warn=warn)
+    return build(name, doc(), graph, inputs, outputs, warn=warn)
+
+
+def length(graph: Graph, outputs: Sequence[Any]) -> int:
+    """Operations of straight-line code."""
+    return operations_in(count(live_nodes(graph, [x for y in outputs for x in np.asarray(y, dtype=object).flat]), outputs))
 
 
 @final
@@ -81,14 +105,13 @@ def loops_of(
     options: Mapping[str, Any],
     guard: Callable[..., Any] | None,
     lowering: str,
-) -> tuple[KernelSource, KernelSource | None] | None:
-    """The looped code, if it is asked for or if straight-line code would be too long."""
+) -> Loops | None:
+    """The looped code; None if it is not wanted or, where it need not be, not possible."""
     if lowering == "unrolled" or (lowering == "auto" and model.nbodies <= FEW_BODIES):
         return None
     while True:
         try:
-            loops = looped_source(algorithm, model, shapes(), options, host_lanes(), guard)
-            break
+            return looped_source(algorithm, model, shapes(), options, host_lanes(), guard)
         except SizeFound as found:
             found.known[found.name] = found.shape
         except NotSweepsError as failure:
@@ -98,7 +121,6 @@ def loops_of(
                 f"{name} cannot be lowered to loops: it does more with its arrays than sweep over the bodies ({failure}). "
                 'Use lowering="unrolled".'
             ) from None
-    return loops if lowering == "looped" or operations_in(loops[0].operations) > MOST_STRAIGHT else None
 
 
 def guard_value(model: Model, inputs: Mapping[str, Array], outputs: list[Array]) -> Scalar:

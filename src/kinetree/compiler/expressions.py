@@ -12,9 +12,8 @@ from kinetree.algebra.expression import Operator
 from kinetree.algebra.rigid import sko_model
 from kinetree.algebra.sko import SKO
 from kinetree.algorithms.arguments import SHAPES
-from kinetree.compiler.compile import SizeFound, loops_of
+from kinetree.compiler.compile import SizeFound, Straight, loops_of, lowered
 from kinetree.compiler.graph import Expr, Graph
-from kinetree.compiler.kernel import build, build_source
 from kinetree.compiler.looped.program import Vector
 from kinetree.errors import InputError
 from kinetree.model import Model
@@ -91,17 +90,15 @@ def kernel_of_expression(
         loops = loops_of(_name(function), call.with_arrays, model, call.input_shapes, {}, None, lowering)
     elif lowering == "looped":
         raise InputError("an SKO model of plain numbers is compiled without loops: leave out lowering.")
-    if loops is not None:
-        kernel = build_source(_name(function), call.doc, *loops)
-    else:
+
+    def trace() -> Straight:
         graph = Graph()
-        results = call.with_inputs(graph.input)
-        outputs = [_output(_name(function), result) for result in results]
+        outputs = [_output(_name(function), result) for result in call.with_inputs(graph.input)]
         if not call.inputs or any(0 in np.shape(x) for x in (*call.inputs.values(), *outputs)):
-            raise InputError(
-                f"{_name(function)} cannot be compiled: an argument or result has no entries, or none is there."
-            )
-        kernel = build(_name(function), call.doc, graph, list(call.inputs.values()), outputs)
+            raise InputError(f"{_name(function)} cannot be compiled: an argument or result has no entries, or none is there.")
+        return graph, list(call.inputs.values()), outputs
+
+    kernel = lowered(_name(function), lambda: call.doc, loops, trace, lowering)
     return NamedKernel(call.result_names, kernel) if call.result_names is not None else kernel
 
 
