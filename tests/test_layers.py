@@ -10,18 +10,22 @@ import pytest
 import kinetree
 
 ROOT = Path(kinetree.__file__).parent
+ORDER = (
+    "errors",
+    "spatial",
+    "model",
+    "algebra",
+    "algorithms",
+    "compiler",
+    "columns",
+    "evaluation",
+    "functions",
+    "compilation",
+)
 LAYERS = {
-    "errors": set(),
-    "spatial": {"errors"},
-    "model": {"errors", "spatial"},
-    "algebra": {"errors", "spatial", "model"},
-    "algorithms": {"errors", "spatial", "model", "algebra"},
-    "compiler": {"errors", "spatial", "model", "algebra", "algorithms"},
-    "evaluation": {"errors", "spatial", "model", "algebra", "algorithms", "compiler"},
-    "functions": {"errors", "spatial", "model", "algebra", "algorithms", "compiler", "evaluation"},
-    "compilation": {"errors", "spatial", "model", "algebra", "algorithms", "compiler", "evaluation", "functions"},
+    **{layer: set(ORDER[:n]) for n, layer in enumerate(ORDER)},
     "io": {"errors", "spatial", "model"},
-    "simulation": {"errors", "spatial", "model", "algebra", "algorithms", "compiler", "evaluation", "functions", "compilation", "io"},
+    "simulation": {*ORDER, "io"},
 }
 FREE = ("cli", "__init__", "__main__")
 """The command line and the package itself see every layer."""

@@ -11,6 +11,7 @@ from kinetree.algebra.rigid import sko_model
 from kinetree.algebra.sko import SKO
 from kinetree.algorithms.arguments import array_arguments, shape_of
 from kinetree.algorithms.reference import interpret
+from kinetree.columns import by_columns
 from kinetree.compiler.compile import QUATERNION_ARGUMENTS, kernel_of
 from kinetree.errors import InputError, ModelError
 from kinetree.model import Model
@@ -59,7 +60,7 @@ def _guarded_kernel(algorithm: Callable[..., Any], model: Model, count: int, opt
     if model.nv == 0:
         return _reference_kernel(algorithm, model, options)
     without = array_arguments(algorithm)[count:]
-    kernel = kernel_of(algorithm, model, without, options, guarded=True)
+    kernel = by_columns(algorithm, model) or kernel_of(algorithm, model, without, options, guarded=True)
     model.kernels[algorithm, count, *options.values()] = kernel
     return kernel
 

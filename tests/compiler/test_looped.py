@@ -94,6 +94,19 @@ def test_large_trees_are_loops_by_themselves(size, fork):
     assert_close(ops.mass @ solve(q, v), v, gamma(model) * np.linalg.cond(ops.mass.dense()))
 
 
+@pytest.mark.parametrize("function", [kt.mass_matrix, kt.inverse_mass_matrix])
+def test_matrices_of_large_trees_come_by_columns(function):
+    model = chain(90, 5)
+    q = 0.1 * np.random.default_rng(2).normal(size=(3, model.nv))
+    found, wanted = function(model, q), kt.reference(function, model, q)
+    assert_close(found, wanted, 1e-11 if function is kt.mass_matrix else 1e-9)
+    assert np.array_equal(found, np.swapaxes(found, -1, -2))
+    assert (found[:, -1, -2] == 0.0).all() == (function is kt.mass_matrix)  # two branches are not related
+    assert function(model, q[0]).shape == (model.nv, model.nv)
+    with pytest.raises(kt.InputError, match="q must be finite"):
+        function(model, q * np.nan)
+
+
 def test_the_code_does_not_grow_with_the_chain():
     few, many = (stats(kt.compile(kt.forward_dynamics, chain(n), lowering="looped")) for n in (30, 300))
     assert 9.0 < many.operations / few.operations < 11.0  # counted for a state; the text is the same

@@ -17,6 +17,7 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
     "v_dt": ("nv",),
     "a": ("nv",),
     "tau": ("nv",),
+    "x": ("nv",),
     "external": ("nbodies", 6),
 }
 
