@@ -2,45 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
-from kinetree.algorithms import articulated, composite
-from kinetree.compiler.compile import kernel_of
+from kinetree.algorithms import articulated, composite, kinematics, operational
+from kinetree.compiler.compile import FEW_BODIES, kernel_of
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
 
-PRODUCTS: dict[Callable[..., Any], Callable[..., Any]] = {
-    composite.mass_matrix: composite.mass_product,
-    articulated.inverse_mass_matrix: articulated.inverse_mass_product,
-}
 MOST_BLOCKS = 700
-"""Blocks of related bodies beyond which straight-line code for a matrix takes many seconds to compile."""
+"""Blocks of a matrix beyond which straight-line code for it takes many seconds to compile."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class ByColumns:
-    """A guarded kernel that applies `product` to every unit vector."""
+    """A guarded kernel that applies `product` to unit vectors and picks the rows that go with them.
+
+    Attributes
+    ----------
+    product : guarded kernel of q and a vector
+    units : the unit vectors (n, ...)
+    rows : where the same entries stand in a result of the product, flattened
+    turns : guarded kernel of rotations (..., nbodies, 3, 3) and the bodies whose axes are to be turned to the world's
+    """
 
     product: np.ufunc
-    size: int
+    units: Array
+    rows: Array
+    turns: tuple[np.ufunc, Array] | None = None
 
     def __call__(self, q: Any) -> tuple[Array, Array]:
         q = np.asarray(q)
-        columns, guards = self.product(q[..., None, :], np.eye(self.size))
+        found, guards = self.product(q[..., None, :], self.units)
+        columns = found.reshape(*found.shape[: q.ndim], -1)[..., self.rows]
+        if self.turns is not None:
+            kernel, bodies = self.turns
+            rotations, _, _ = kernel(q)
+            R = rotations[..., bodies.repeat(2), :, :]  # for moments and for forces
+            parts = columns.reshape(*columns.shape[:-2], 2 * len(bodies), 3, 2 * len(bodies), 3)
+            columns = np.einsum("...iab,...ibjd,...jcd->...iajc", R, parts, R).reshape(columns.shape)
         upper = np.triu(columns)
         return upper + np.swapaxes(np.triu(columns, 1), -1, -2), guards.max(axis=-1)
 
 
-def by_columns(algorithm: Callable[..., Any], model: Model) -> ByColumns | None:
+def by_columns(algorithm: Callable[..., Any], model: Model, options: Mapping[str, Any]) -> ByColumns | None:
     """The kernel of a matrix by its columns, where straight-line code for the whole matrix would be too long."""
-    if algorithm not in PRODUCTS:
+    make = _MAKERS.get(algorithm)
+    return None if make is None or model.nbodies <= FEW_BODIES else make(model, **options)
+
+
+def _mass_matrix(model: Model) -> ByColumns | None:
+    if sum(model.tree.depths) <= MOST_BLOCKS:
         return None
-    blocks = sum(model.tree.depths) if algorithm is composite.mass_matrix else model.nbodies**2
-    if blocks <= (MOST_BLOCKS if algorithm is composite.mass_matrix else 2 * MOST_BLOCKS):
+    return ByColumns(kernel_of(composite.mass_product, model, guarded=True), np.eye(model.nv), np.arange(model.nv))
+
+
+def _inverse_mass_matrix(model: Model) -> ByColumns | None:
+    if model.nbodies**2 <= 2 * MOST_BLOCKS:
         return None
-    return ByColumns(kernel_of(PRODUCTS[algorithm], model, guarded=True), model.nv)
+    return ByColumns(kernel_of(articulated.inverse_mass_product, model, guarded=True), np.eye(model.nv), np.arange(model.nv))
+
+
+def _compliance(model: Model, bodies: tuple[int, ...], frame: str) -> ByColumns | None:
+    if model.nbodies <= 2 * FEW_BODIES:
+        return None
+    rows = np.add.outer(6 * np.array(bodies), np.arange(6)).ravel()
+    units = np.zeros((len(rows), 6 * model.nbodies))
+    units[np.arange(len(rows)), rows] = 1.0
+    wrenches = units.reshape(-1, model.nbodies, 6)
+    turns = (kernel_of(kinematics.forward_kinematics, model, guarded=True), np.array(bodies)) if frame == "world" else None
+    return ByColumns(
+        kernel_of(operational.compliance_product, model, guarded=True), units.reshape(-1, model.nbodies, 6), rows, turns
+    )
+
+
+_MAKERS: dict[Callable[..., Any], Callable[..., ByColumns | None]] = {
+    composite.mass_matrix: _mass_matrix,
+    articulated.inverse_mass_matrix: _inverse_mass_matrix,
+    operational.compliance: _compliance,
+}

@@ -60,7 +60,7 @@ def _guarded_kernel(algorithm: Callable[..., Any], model: Model, count: int, opt
     if model.nv == 0:
         return _reference_kernel(algorithm, model, options)
     without = array_arguments(algorithm)[count:]
-    kernel = by_columns(algorithm, model) or kernel_of(algorithm, model, without, options, guarded=True)
+    kernel = by_columns(algorithm, model, options) or kernel_of(algorithm, model, without, options, guarded=True)
     model.kernels[algorithm, count, *options.values()] = kernel
     return kernel
 

@@ -107,6 +107,16 @@ def test_matrices_of_large_trees_come_by_columns(function):
         function(model, q * np.nan)
 
 
+@pytest.mark.parametrize("frame", ["body", "world"])
+def test_compliance_of_large_trees_comes_by_columns(frame):
+    model = chain(90, 5)
+    q, bodies = 0.1 * np.random.default_rng(2).normal(size=(2, model.nv)), [89, 3, 100]
+    found = kt.compliance(model, q, bodies, frame=frame)
+    assert_close(found, kt.reference(kt.compliance, model, q, bodies=bodies, frame=frame), 1e-9)
+    assert np.array_equal(found, np.swapaxes(found, -1, -2))
+    assert_close(kt.compliance(model, q[0], 89, frame=frame), found[0, :6, :6], 1e-12)
+
+
 def test_the_code_does_not_grow_with_the_chain():
     few, many = (stats(kt.compile(kt.forward_dynamics, chain(n), lowering="looped")) for n in (30, 300))
     assert 9.0 < many.operations / few.operations < 11.0  # counted for a state; the text is the same

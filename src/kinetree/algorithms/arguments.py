@@ -19,6 +19,7 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
     "tau": ("nv",),
     "x": ("nv",),
     "external": ("nbodies", 6),
+    "wrenches": ("nbodies", 6),
 }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.algebra.rigid import sko_model
+from kinetree.algebra.sweeps import piled, rows
 from kinetree.algorithms.kinematics import poses
 from kinetree.errors import InputError
 from kinetree.model import Model
@@ -29,6 +30,11 @@ def compliance(model: Model, q: Array, *, bodies: tuple[int, ...], frame: str) -
             rows, columns = slice(6 * a, 6 * a + 6), slice(6 * b, 6 * b + 6)
             found[columns, rows], found[rows, columns] = block.T, block
     return symmetric(found)
+
+
+def compliance_product(model: Model, q: Array, wrenches: Array) -> Array:
+    """Ω f (nbodies, 6): accelerations of all bodies under wrenches on all."""
+    return piled(sko_model(model, q).Omega.apply(rows(wrenches)))
 
 
 def _turns(model: Model, q: Array, bodies: tuple[int, ...]) -> list[Array]:
