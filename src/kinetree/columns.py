@@ -75,9 +75,7 @@ def _compliance(model: Model, bodies: tuple[int, ...], frame: str) -> ByColumns 
     units[np.arange(len(rows)), rows] = 1.0
     wrenches = units.reshape(-1, model.nbodies, 6)
     turns = (kernel_of(kinematics.forward_kinematics, model, guarded=True), np.array(bodies)) if frame == "world" else None
-    return ByColumns(
-        kernel_of(operational.compliance_product, model, guarded=True), units.reshape(-1, model.nbodies, 6), rows, turns
-    )
+    return ByColumns(kernel_of(operational.compliance_product, model, guarded=True), wrenches, rows, turns)
 
 
 _MAKERS: dict[Callable[..., Any], Callable[..., ByColumns | None]] = {
