@@ -1,5 +1,7 @@
 """Each test is a mistake the algebra once made."""
 
+import re
+
 import numpy as np
 import pytest
 from cases import case
@@ -57,3 +59,21 @@ def test_the_determinant_of_a_batch_of_mass_matrices():
     assert sign.shape == size.shape == (2, 3)
     assert (sign == 1.0).all()
     np.testing.assert_allclose(size, kt.logdet_mass_matrix(one.model, q), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "message"),
+    [
+        (lambda mass: np.linalg.solve(mass, np.ones(3)), "its matrix is .dense()"),
+        (lambda mass: np.asarray(mass), "its matrix is .dense()"),
+        (lambda mass: mass[0, 0], "blocks(i, j)"),
+        (lambda mass: mass.inv(), "without brackets"),
+    ],
+)
+def test_an_operator_taken_for_an_array_says_what_it_is(mistake, message):
+    with pytest.raises(kt.InputError, match=re.escape(message)):
+        mistake(kt.operators(kt.example("three-link-arm"), [0.0, 0.0, 0.0]).mass)
+
+
+def test_a_space_prints_short():
+    assert repr(kt.operators(kt.example("three-link-arm"), [0.0, 0.0, 0.0]).bodies) == "3 bodies of size 6 (n = 18)"

@@ -216,6 +216,7 @@ DETERMINANTS = {
     "1 + H φ K": lambda o: 1 + o.H @ o.phi @ o.K,
     "(1 − H ψ K)*": lambda o: (1 - o.H @ o.psi @ o.K).T,
     "1 − E + 3 E²": lambda o: 1 - o.E + 3 * o.E @ o.E,
+    "1 + 2 E* E²": lambda o: 1 + 2 * o.E.T @ o.E @ o.E,
     "−2 φ M": lambda o: -2 * o.phi @ o.M,
     "½ ℳ D": lambda o: 0.5 * o.mass @ o.D,
     "H P H*, by (32)": lambda o: o.H @ o.P @ o.H.T,
@@ -243,6 +244,8 @@ def test_the_determinant_of_a_projection_is_zero(name, one):
         assert found[1] == pytest.approx(len(W.value) * np.log(2), abs=len(W.value) * W.error * one.hand.condition)
     else:
         assert found == (0, -np.inf)
+    if name == "taubar" and one.name != "every joint free":
+        assert (1 - one.sko.tau).slogdet() == (0, -np.inf)
 
 
 def test_determinants_of_blocks_of_ones_own():

@@ -111,6 +111,10 @@ REFUSED = {
     "determinant of E": lambda: ops.E.slogdet(),
     "determinant of Ω": lambda: ops.Omega.logdet(),
     "determinant of a sum": lambda: (ops.phi + ops.M).slogdet(),
+    "determinant of 1 and a block diagonal": lambda: (1 + ops.M).slogdet(),
+    "determinant of 1 and both triangles": lambda: (1 + ops.E + ops.E.T).slogdet(),
+    "determinant of 1 and siblings": lambda: (1 + ops.E.T @ ops.E).slogdet(),
+    "determinant of 2 and a triangle": lambda: (2 + ops.E).slogdet(),
     "log of the determinant zero": lambda: ops.taubar.logdet(),
     "log of a negative determinant": lambda: ops.diagonal("X", [np.diag([-1.0, 1, 1, 1, 1, 1])] * 5 + [np.eye(6)]).logdet(),
 }

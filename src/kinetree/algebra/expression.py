@@ -173,6 +173,15 @@ class Operator(ABC):
             raise InputError(f"an operator can be raised to a whole power 0, 1, 2, …, found {n!r}; its inverse is .inv.")
         return product(*[self] * int(n)) if n else identity(self)
 
+    def __array__(self, *_: Any, **__: Any) -> Array:
+        raise InputError(f"{self} is an operator, not an array: its matrix is .dense(), what it gives is {self} @ x.")
+
+    def __getitem__(self, _: Any) -> Array:
+        raise InputError(f"{self} has no entries until it is asked for them: .blocks(i, j) gives a block, .dense() all of them.")
+
+    def __call__(self, *_: Any) -> Array:
+        raise InputError(f"{self} is applied with @; .inv and .T are properties, without brackets.")
+
     @cached_property
     def inv(self) -> Operator:
         """The inverse, as an expression that again costs O(N). Raises InputError if no identity gives one."""

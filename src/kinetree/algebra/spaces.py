@@ -16,7 +16,7 @@ from kinetree.spatial.scalars import Array
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Space:
     """Stacked vectors (…, n) whose block k has size `sizes[k]`. Operators fit together if their spaces are equal.
 
@@ -37,6 +37,8 @@ class Space:
         sizes = set(self.sizes)
         of = f" of size {sizes.pop()}" if len(sizes) == 1 else ""
         return f"{len(self.sizes)} {self.name}{of} (n = {self.dimension})"
+
+    __repr__ = __str__
 
     def __len__(self) -> int:
         return len(self.sizes)
