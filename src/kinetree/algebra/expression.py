@@ -177,7 +177,7 @@ class Operator(ABC):
         raise InputError(f"{self} is an operator, not an array: its matrix is .dense(), what it gives is {self} @ x.")
 
     def __getitem__(self, _: Any) -> Array:
-        raise InputError(f"{self} has no entries until it is asked for them: .blocks(i, j) gives a block, .dense() all of them.")
+        raise InputError(f"{self} has no entries until it is asked: .blocks(i, j) gives a block, .dense() all of them.")
 
     def __call__(self, *_: Any) -> Array:
         raise InputError(f"{self} is applied with @; .inv and .T are properties, without brackets.")
