@@ -49,7 +49,34 @@ class ByColumns:
         return upper + np.swapaxes(np.triu(columns, 1), -1, -2), guards.max(axis=-1)
 
 
-def by_columns(algorithm: Callable[..., Any], model: Model, options: Mapping[str, Any]) -> ByColumns | None:
+@final
+@dataclass(frozen=True, eq=False)
+class JacobianByRows:
+    """A guarded kernel of J* f for unit wrenches f on one body: the rows of its Jacobian.
+
+    Attributes
+    ----------
+    product : guarded kernel of q and wrenches
+    wrenches : the unit wrenches (6, nbodies, 6)
+    poses : guarded kernel of rotations, if the rows are to be those of the world; None for the body's own
+    body : its number
+    """
+
+    product: np.ufunc
+    wrenches: Array
+    poses: np.ufunc | None
+    body: int
+
+    def __call__(self, q: Any) -> tuple[Array, Array]:
+        q = np.asarray(q)
+        found, guards = self.product(q[..., None, :], self.wrenches)
+        if self.poses is not None:
+            R = self.poses(q)[0][..., self.body, :, :]
+            found = np.concatenate([R @ found[..., :3, :], R @ found[..., 3:, :]], axis=-2)
+        return found, guards.max(axis=-1)
+
+
+def by_columns(algorithm: Callable[..., Any], model: Model, options: Mapping[str, Any]) -> ByColumns | JacobianByRows | None:
     """The kernel of a matrix by its columns, where straight-line code for the whole matrix would be too long."""
     make = _MAKERS.get(algorithm)
     return None if make is None or model.nbodies <= FEW_BODIES else make(model, **options)
@@ -78,7 +105,17 @@ def _compliance(model: Model, bodies: tuple[int, ...], frame: str) -> ByColumns 
     return ByColumns(kernel_of(operational.compliance_product, model, guarded=True), wrenches, rows, turns)
 
 
-_MAKERS: dict[Callable[..., Any], Callable[..., ByColumns | None]] = {
+def _jacobian(model: Model, body: int, frame: str) -> JacobianByRows | None:
+    if model.tree.depths[body] <= 2 * FEW_BODIES:
+        return None
+    wrenches = np.zeros((6, model.nbodies, 6))
+    wrenches[:, body] = np.eye(6)
+    poses = kernel_of(kinematics.forward_kinematics, model, guarded=True) if frame == "world" else None
+    return JacobianByRows(kernel_of(kinematics.joint_forces, model, guarded=True), wrenches, poses, body)
+
+
+_MAKERS: dict[Callable[..., Any], Callable[..., ByColumns | JacobianByRows | None]] = {
+    kinematics.jacobian: _jacobian,
     composite.mass_matrix: _mass_matrix,
     articulated.inverse_mass_matrix: _inverse_mass_matrix,
     operational.compliance: _compliance,

@@ -86,7 +86,7 @@ def test_sixty_bodies(name):
     assert abs(one.sko.mass.logdet() - np.linalg.slogdet(one.hand.mass.value)[1]) <= n * one.hand.mass.error * condition
 
 
-@pytest.mark.parametrize("name", ["abstract forest", "full forest", "002_abstract_sko_nonsquare"])
+@pytest.mark.parametrize("name", ["full forest", "002_abstract_sko_nonsquare"])
 @pytest.mark.parametrize("expression", OPERATORS)
 def test_the_numbering_does_not_matter(name, expression):
     """Nodes renamed, the same blocks stand in other places, up to the order of sums over children."""
@@ -101,11 +101,11 @@ def test_the_numbering_does_not_matter(name, expression):
     A, B = OPERATORS[expression](one.sko), OPERATORS[expression](other.sko)
     W = OPERATORS[expression](d)
     found, renamed = A.dense(), B.dense()
+    assert np.array_equal(B.pattern()[np.ix_(order, order)], A.pattern())
     for i in d.nodes:
         for j in d.nodes:
             block = renamed[B.rows.slices[order[i]], B.columns.slices[order[j]]]
             assert np.abs(found[A.rows.slices[i], A.columns.slices[j]] - block).max(initial=0.0) <= 2 * W.bound
-            assert B.pattern()[order[i], order[j]] == A.pattern()[i, j]
 
 
 # The documents' numbers.

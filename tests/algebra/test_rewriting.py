@@ -45,6 +45,8 @@ def test_identities_hold(rule, name):
     assert_equal(left.value, right, left)
     for side, own, other in ((sides[0], left, right), (sides[1], right, left)):
         assert_equal(side.dense(), own, other)
+        if name in ROBOTS:  # large: the rest is of the rules, not of the model
+            continue
         assert_equal(side.T.dense(), own.T, other.T)
         simple = side.simplify()
         assert_equal(one.hand.of(simple).value, own, other)

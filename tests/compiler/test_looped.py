@@ -117,6 +117,17 @@ def test_compliance_of_large_trees_comes_by_columns(frame):
     assert_close(kt.compliance(model, q[0], 89, frame=frame), found[0, :6, :6], 1e-12)
 
 
+@pytest.mark.parametrize("frame", ["body", "world"])
+def test_jacobians_of_deep_bodies_come_by_rows(frame):
+    model = chain(90, 5)
+    q = 0.1 * np.random.default_rng(2).normal(size=(2, model.nv))
+    for body in (89, 20):
+        found = kt.jacobian(model, q, body, frame=frame)
+        assert_close(found, kt.reference(kt.jacobian, model, q, body=body, frame=frame), 1e-11)
+    with pytest.raises(kt.InputError, match="q must be finite"):
+        kt.jacobian(model, q * np.nan, 89)
+
+
 def test_the_code_does_not_grow_with_the_chain():
     few, many = (stats(kt.compile(kt.forward_dynamics, chain(n), lowering="looped")) for n in (30, 300))
     assert 9.0 < many.operations / few.operations < 11.0  # counted for a state; the text is the same

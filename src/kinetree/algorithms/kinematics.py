@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algebra.rigid import joint_maps, joints, weights
-from kinetree.algebra.sweeps import each, piled, scatter, split, stacked, total, unzip
+from kinetree.algebra.rigid import joint_maps, joints, sko_model, weights
+from kinetree.algebra.sweeps import each, piled, rows, scatter, split, stacked, total, unzip
 from kinetree.model import Joint, Model
 from kinetree.spatial.scalars import Array, Scalar
 from kinetree.spatial.sixvectors import Shift, cross_motion
@@ -92,6 +92,12 @@ def jacobian(model: Model, q: Array, *, body: int, frame: str) -> Array:
         J[:, model.v_slices[k]] = (H[k] @ X).T
         X = phi[k] @ X
     return J
+
+
+def joint_forces(model: Model, q: Array, wrenches: Array) -> Array:
+    """H φ f (nv,): what the joints feel of wrenches (nbodies, 6) on the bodies."""
+    ops = sko_model(model, q)
+    return stacked((ops.H @ ops.phi).apply(rows(wrenches)))
 
 
 def integrate(model: Model, q: Array, v_dt: Array) -> Array:
