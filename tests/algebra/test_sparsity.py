@@ -200,7 +200,7 @@ def test_patterns_of_three_thousand_bodies_take_under_a_second(reach):
     size, rng = 3000, np.random.default_rng(reach)
     tree = Tree(tuple(k - 1 if k < reach else int(rng.integers(k - reach, k)) for k in range(size)))
     one = [np.eye(1)] * size
-    sko = SKO.trusted(tree, one, one, one, 1, [str(k) for k in range(size)], ())
+    sko = SKO.trusted(tree, one, one, one, [1] * size, 1, [str(k) for k in range(size)], ())
     start = perf_counter()
     found = sko.mass.pattern()
     assert perf_counter() - start < 1.0
