@@ -226,6 +226,29 @@ def test_rows_of_a_joint_map_may_have_units_of_their_own():
     assert np.allclose(s.mass.inv.dense(), np.diag([1.0, 1e18]), rtol=1e-14)
 
 
+def test_each_state_of_a_batch_is_looked_at():
+    """By its own scale: small joint maps are no dependent ones, and a small inertia is not hidden by a large one."""
+    scales = np.array([1e-15, 1.0, 1e15]).reshape(3, 1, 1)
+    s = kt.SKO([-1], [None], [scales * np.eye(2)], [np.eye(2)])
+    assert np.allclose(s.mass.inv.dense() * scales**2, np.eye(2), rtol=1e-14)
+    rows = np.array([[1.0, 0.0], [1e-15, 1e-15]])
+    assert np.allclose(kt.SKO([-1], [None], [rows], [np.eye(2)]).mass.dense(), rows @ rows.T, rtol=1e-14)
+    for wrong, message in (([[1.0, 0.5], [0.0, 1.0]], "symmetric"), ([[1.0, 0.0], [0.0, -1.0]], "positive definite")):
+        with pytest.raises(kt.ModelError, match=message):
+            kt.SKO([-1], [None], [np.eye(2)], [[1e-15 * np.array(wrong), np.eye(2)]])
+    with pytest.raises(kt.ModelError, match="rank 1"):
+        kt.SKO([-1], [None], [[np.eye(2), [[1.0, 2.0], [2.0, 4.0]]]], [np.eye(2)])
+
+
+def test_rounding_of_symmetry_does_not_stay():
+    M = np.array([[2.0, 1.0], [1.0 + 1e-11, 3.0]])
+    s = kt.SKO([-1], [None], [np.eye(2)], [M])
+    X = s.diagonal("X", [M], symmetric=True)
+    for A in (s.mass, s.M, X):
+        assert np.array_equal(A.dense(), A.dense().T)
+        assert np.array_equal(A @ np.eye(2), A.T @ np.eye(2))
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_no_inertia_but_rounding_is_none(seed):
     """M has no inertia along H except for rounding, of either sign."""

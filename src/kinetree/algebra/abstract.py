@@ -37,6 +37,7 @@ def checked(
     for k in range(size):
         _check_inertia(labels[k], inertias[k])
         _check_joint_map(labels[k], maps[k], inertias[k].shape[-1])
+    inertias = [_symmetrized(X) for X in inertias]
     sizes = tuple(X.shape[-1] for X in inertias)
     weights = _edges("E", tree, E, sizes, 0, labels, ModelError)
     everything = [*weights, *maps, *inertias]
@@ -81,7 +82,7 @@ def blocks(
             raise InputError(f"{name} must have shape (…, {wanted[0]}, {wanted[1]}), found {found.shape}.")
         if symmetric and found.dtype != object and not _is_symmetric(found):
             raise InputError(f"{name} is not symmetric, which symmetric=True says it is.")
-        made.append(found)
+        made.append(_symmetrized(found) if symmetric else found)
     return _scalars(symbol, made, batch)
 
 
@@ -204,11 +205,11 @@ def _check_inertia(label: str, M: Array) -> None:
         raise ModelError(f"M of node {label!r} must be square, found shape {M.shape}.")
     if M.dtype == object or M.shape[-1] == 0:
         return
-    largest = np.abs(M).max(initial=0.0)
     if not _is_symmetric(M):
         raise ModelError(f"M of node {label!r} must be symmetric: ½ y* M y is its kinetic energy. Found M ≠ M*.")
-    least = np.linalg.eigvalsh(M)[..., 0].min()
-    if least < -RANK * largest:
+    values = np.linalg.eigvalsh(M)
+    if (values[..., 0] < -RANK * np.abs(values).max(axis=-1)).any():
+        least = values[..., 0].min()
         raise ModelError(
             f"M of node {label!r} must be positive definite, found the eigenvalue {least:.3g}: the articulated inertias "
             "need not exist then (Jain II, lemma 7)."
@@ -216,7 +217,13 @@ def _check_inertia(label: str, M: Array) -> None:
 
 
 def _is_symmetric(X: Array) -> bool:
-    return bool(np.abs(X - np.swapaxes(X, -1, -2)).max(initial=0.0) <= 1e-9 * np.abs(X).max(initial=0.0))
+    skew, size = (np.abs(Y).max(axis=(-2, -1), initial=0.0) for Y in (X - np.swapaxes(X, -1, -2), X))
+    return bool((skew <= 1e-9 * size).all())
+
+
+def _symmetrized(X: Array) -> Array:
+    """X without what rounding made of its symmetry."""
+    return X if X.dtype == object else 0.5 * (X + np.swapaxes(X, -1, -2))
 
 
 def _check_joint_map(label: str, H: Array, size: int) -> None:
@@ -224,8 +231,9 @@ def _check_joint_map(label: str, H: Array, size: int) -> None:
         raise ModelError(f"H of node {label!r} must have as many columns as M, {size}, found shape {H.shape}.")
     if H.dtype == object or H.shape[-2] == 0:
         return
-    values = np.linalg.svd(H, compute_uv=False)
-    rank = int((values > RANK * values.max(initial=0.0)).sum(axis=-1).min()) if values.size else 0
+    lengths = np.linalg.norm(H, axis=-1, keepdims=True)
+    values = np.linalg.svd(H / np.where(lengths > 0.0, lengths, 1.0), compute_uv=False)
+    rank = int((values > RANK).sum(axis=-1).min())
     if rank < H.shape[-2]:
         raise ModelError(
             f"H of node {label!r} has the shape {H.shape} but rank {rank}: a joint map must have full row rank, or its "
