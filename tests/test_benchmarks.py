@@ -1,0 +1,27 @@
+"""The benchmark of operators runs on small models: every result in it is checked, every table and file comes out."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+BENCHMARK = Path(__file__).parents[1] / "benchmarks" / "operators.py"
+QUANTITIES = {"ℳ x", "ℳ⁻¹ x", "log det ℳ", "5 blocks of Ω"}
+
+
+def test_operators_quickly(tmp_path):
+    numbers, picture = tmp_path / "numbers.json", tmp_path / "picture.png"
+    command = [sys.executable, str(BENCHMARK), "--quick", "--json", str(numbers), "--plot", str(picture)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    assert "promised at most 1.1" in run.stdout
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+    whole = json.loads(numbers.read_text(encoding="utf-8"))
+    rows = [row for row in whole["rows"] if row["quantity"] in QUANTITIES]
+    assert {row["quantity"] for row in rows} == QUANTITIES
+    assert {row["family"] for row in rows} == {"chain", "random tree"}
+    assert len({row["way"] for row in rows}) == 6
+    assert all(row["seconds"] > 0 and 0 <= row["error"] <= 1 for row in rows)
+    assert set(whole["robot"]["seconds"]) >= {"ℳ⁻¹ x, kernel", "forward dynamics, kernel"}
+    assert any("Pinocchio" in who for who in whole["robot"]["seconds"])
