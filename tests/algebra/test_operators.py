@@ -60,6 +60,34 @@ def test_vectors(pairs):
         assert_equal(np.moveaxis(A @ np.moveaxis(x, -1, -2), -2, -1).reshape(6, -1).T, wanted)  # columns in a stack
 
 
+@pytest.mark.parametrize("dtype", [int, np.int8, np.uint16, bool, np.float32, complex, object])
+def test_vectors_of_other_numbers(dtype):
+    one = case("full forest")
+    for name in OPERATORS:
+        A, W = OPERATORS[name](one.sko), OPERATORS[name](one.hand)
+        x = (10 * np.abs(numbers(A.shape[1], 2))).astype(dtype)
+        plain = x.astype(complex if dtype is complex else float)
+        for part, wanted in ((np.real, plain.real), (np.imag, plain.imag)):
+            assert_equal(part(A @ x), times(W, wanted))
+            assert_equal(part(A @ x.tolist()), times(W, wanted))
+
+
+def test_complex_steps_take_derivatives():
+    """d/dq of ℳ x, ℳ⁻¹ x and log det ℳ along a joint, against central differences of matrices by hand."""
+    model, q = case("chain").model, case("chain").q
+    x, e, h = numbers(6), np.eye(6)[2], 1e-5
+    s = kt.operators(model, q + 1e-30j * e)
+    plus, minus = (rigid_by_hand(model, q + sign * h * e).mass.value for sign in (1, -1))
+    truncation = 10 * h**2 + 1e-15 * np.linalg.cond(plus) / h
+    for found, difference in (
+        (s.mass @ x, (plus - minus) @ x),
+        (s.mass.inv @ x, (np.linalg.inv(plus) - np.linalg.inv(minus)) @ x),
+        (s.mass.logdet(), np.linalg.slogdet(plus)[1] - np.linalg.slogdet(minus)[1]),
+    ):
+        wanted = difference / (2 * h)
+        assert np.abs(found.imag / 1e-30 - wanted).max() <= truncation * np.abs(wanted).max() * np.linalg.cond(plus)
+
+
 def test_the_transpose_is_the_adjoint(pairs):
     for A, W in pairs:
         x, y = numbers(A.shape[1]), numbers(A.shape[0])

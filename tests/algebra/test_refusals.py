@@ -19,6 +19,7 @@ UPDATE = os.environ.get("KINETREE_UPDATE_SNAPSHOTS") == "1"
 
 ops = case("bush").sko  # 6 bodies, nv = 8
 batched = kt.operators(case("bush").model, np.tile(case("bush").q, (3, 1)))
+four = kt.operators(case("bush").model, np.tile(case("bush").q, (4, 1)))
 X = np.zeros(36)
 
 
@@ -46,7 +47,10 @@ REFUSED = {
     "x of dates": lambda: ops.phi @ np.zeros(36, "datetime64[s]"),
     "x @ A of the wrong length": lambda: np.zeros(36) @ ops.H,
     "columns on the left": lambda: np.zeros((36, 3)) @ ops.phi,
+    "x with other batch axes": lambda: batched.phi @ np.zeros((4, 36)),
+    "x @ A with other batch axes": lambda: np.zeros((2, 4, 36)) @ batched.H.T,
     # operands that do not fit
+    "operators with other batch axes": lambda: (batched.phi @ four.M) @ X,
     "H after H": lambda: ops.H @ ops.H,
     "joints into bodies": lambda: ops.phi @ ops.D,
     "a sum into an element": lambda: (1 - ops.tau) @ ops.D,
