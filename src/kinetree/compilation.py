@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from kinetree.algebra.sko import SKO
+from kinetree.algorithms.arguments import array_arguments
 from kinetree.compiler.compile import LOWERINGS, kernel_of
 from kinetree.compiler.expressions import argument_names, kernel_of_expression
 from kinetree.errors import InputError
@@ -37,7 +38,7 @@ def compile(
 
         kernel = kt.compile(lambda ops, x: (ops.H @ ops.phi @ ops.M @ ops.phi.T @ ops.H.T).inv @ x, model)   # kernel(q, x)
 
-    Kernels check nothing: NaN in, NaN out.
+    Kernels check nothing: NaN in, NaN out, where the result depends on it.
 
     Parameters
     ----------
@@ -55,8 +56,7 @@ def compile(
     InputError : an unknown option, a dtype other than float64, a model without coordinates; f branches on a number it
         was given, or returns something that is not numbers
     """
-    if np.dtype(dtype) != np.float64:
-        raise InputError(f"kernels are compiled for float64, found dtype {np.dtype(dtype)}.")
+    _check_dtype(dtype)
     if lowering not in LOWERINGS:
         raise InputError(f"lowering must be one of {', '.join(map(repr, LOWERINGS))}, found {lowering!r}.")
     if function not in algorithm_of:
@@ -65,6 +65,10 @@ def compile(
         raise InputError(f"{function.__name__} is compiled for a kinetree Model, found {type(model).__name__}.")
     if function is difference:
         raise InputError("difference has no kernel: it runs through the NumPy reference. Call kinetree.difference.")
+    if shapes is not None:
+        raise InputError(f"shapes are for functions of yours; those of {function.__name__} follow from the model.")
+    if options.get("external") and "external" not in array_arguments(algorithm_of[function]):
+        raise InputError(f"{function.__name__} takes no external wrenches: leave out external=True.")
     without = () if options.pop("external", False) else ("external",)
     return kernel_of(algorithm_of[function], model, without, _static_options(function, model, options), lowering=lowering)
 
@@ -75,16 +79,21 @@ def reference(function: Callable[..., Any], model: Model, *arrays: ArrayLike | N
     Slow and plain; accepts complex arrays, so that derivatives can be taken by complex steps.
     """
     if function in algorithm_of:
-        given = (x for x in arrays if x is not None)
+        given = [x for x in arrays if x is not None]
+        names = array_arguments(algorithm_of[function])
+        if not len(names) - ("external" in names) <= len(given) <= len(names):
+            raise InputError(f"{function.__name__} takes the arrays ({', '.join(names)}), found {len(given)}.")
         return evaluate_reference(algorithm_of[function], model, *given, **_static_options(function, model, options))
     _check_expression(function)
-    if isinstance(model, SKO):
-        return function(model, *arrays)
-    q, *rest = arrays
+    if options:
+        raise InputError(f"unknown options {sorted(options)}: a function of yours takes none.")
     names = argument_names(function)
-    if "q" in names:
-        rest.insert(names.index("q"), q)
-    return function(operators(model, q), *rest)
+    expected = list(names) if isinstance(model, SKO) else ["q", *(name for name in names if name != "q")]
+    if len(arrays) != len(expected):
+        raise InputError(f"{function.__name__} takes the arrays ({', '.join(expected)}), found {len(arrays)}.")
+    given = {name: np.array(x) for name, x in zip(expected, arrays, strict=True)}
+    ops = model if isinstance(model, SKO) else operators(model, given["q"])
+    return function(ops, *(given[name] for name in names))
 
 
 def _compile_expression(
@@ -102,7 +111,21 @@ def _compile_expression(
     return kernel_of_expression(function, model, shapes, lowering)
 
 
+def _check_dtype(dtype: Any) -> None:
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        found = dtype
+    if found != np.float64:
+        raise InputError(f"kernels are compiled for float64, found dtype {found}.")
+
+
 def _check_expression(function: Any) -> None:
+    if getattr(function, "__module__", "").startswith("kinetree."):
+        raise InputError(
+            f"{function.__name__} has no kernel of its own: compile what it calls (compliance for operational_space_inertia), "
+            "or a function of yours."
+        )
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):

@@ -1,5 +1,7 @@
 """A user's expression of operators is one kernel: equal to the interpreted value, whatever it takes and returns."""
 
+import pickle
+
 import numpy as np
 import pytest
 import zoo
@@ -134,7 +136,7 @@ REFUSED = {
     "not used": (lambda ops, x, y: ops.mass @ x, "does not use \\['y'\\]"),
     "no names": (lambda *ops: 0.0, "named arguments"),
     "text": (lambda ops, x: ["a", ops.mass @ x], "real numbers"),
-    "nothing": (lambda ops, x: ops.mass @ x if x is None else None, "not use"),
+    "nothing": (lambda ops, x: ops.mass @ x if x is None else None, "real numbers"),
     "wrong size": (lambda ops, v: ops.phi @ (v * 2.0), "must have shape"),
 }
 
@@ -156,3 +158,78 @@ def test_shapes_are_checked():
         kt.compile(EXPRESSIONS["mass"], model, body=1)
     with pytest.raises(kt.InputError, match="found str"):
         kt.compile(EXPRESSIONS["mass"], "panda")
+
+
+GAIN = np.random.default_rng(0).normal(size=(30, 30))
+
+
+def adds_one(ops, v):
+    v += 1.0
+    return ops.mass @ v
+
+
+def clears_first(ops, v):
+    v[0] = 0.0
+    return ops.mass @ v
+
+
+ORDINARY = {
+    "a gain matrix": lambda ops, v: GAIN @ (ops.mass @ v) + v @ (GAIN @ v) + ops.mass.logdet(),
+    "einsum": lambda ops, v: np.einsum("i,i", v, ops.mass @ v),
+    "a view": lambda ops, v: ops.bodies.view(ops.phi.T @ ops.H.T @ v, 2),
+    "simplified to nothing": lambda ops, v: (ops.mass.inv @ ops.mass).simplify() @ v,
+    "an argument": lambda ops, v: v,
+    "changed in place": adds_one,
+    "set in place": clears_first,
+    "twice": lambda ops, v: ops.mass @ (ops.mass @ v),
+}
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_ordinary_code_compiles_whatever_the_size(name):
+    """From 25 bodies on loops are tried first; what they cannot do is straight-line code all the same."""
+    model, f = zoo.tree("thirty", range(-1, 29), ["revolute"] * 30), ORDINARY[name]
+    q, v = model.random(0), np.arange(30.0)
+    kernel, wanted = kt.compile(f, model), kt.reference(f, model, q, v)
+    assert_close(kernel(q, v), wanted, 1e-11)
+    assert np.array_equal(v, np.arange(30.0))
+
+
+@pytest.mark.parametrize("lowering", ["auto", "looped", "unrolled"])
+def test_shapes_are_what_they_are_said_to_be(lowering):
+    model = zoo.tree("thirty", range(-1, 29), ["revolute"] * 30)
+    q, Y = model.random(0), np.random.default_rng(1).normal(size=(30, 2))
+    with pytest.raises(kt.InputError, match=r"\(30,\)|\(…, 30\)"):
+        kt.compile(lambda ops, y: ops.mass @ y, model, shapes={"y": (3,)}, lowering=lowering)
+    if lowering != "looped":
+        kernel = kt.compile(lambda ops, Y: ops.mass @ Y, model, shapes={"Y": ("nv", 2)}, lowering=lowering)
+        assert_close(kernel(q, Y), kt.mass_matrix(model, q) @ Y, 1e-12)
+
+
+MISTAKES = {
+    "names that are one": (lambda m: kt.compile(lambda ops, v: {1: ops.mass @ v, "1": v}, m), "name its results differently"),
+    "no kernel of its own": (lambda m: kt.compile(kt.operational_space_inertia, m, bodies=[0]), "no kernel of its own"),
+    "too few arrays": (lambda m: kt.reference(kt.forward_dynamics, m, m.neutral()), "takes the arrays"),
+    "too many arrays": (lambda m: kt.reference(kt.mass_matrix, m, m.neutral(), m.neutral()), "takes the arrays"),
+    "an option": (lambda m: kt.reference(lambda ops: ops.mass.logdet(), m, m.neutral(), b=1), "unknown options"),
+    "shapes of a function": (lambda m: kt.compile(kt.mass_matrix, m, shapes={"q": 3}), "follow from the model"),
+    "external of nothing": (lambda m: kt.compile(kt.jacobian, m, body=0, external=True), "no external"),
+    "no dtype": (lambda m: kt.compile(kt.mass_matrix, m, "foo"), "found dtype foo"),
+    "an operator with an argument": (lambda m: kt.compile(lambda ops, v: ops.mass, m), "returns the operator"),
+    "nothing": (lambda m: kt.compile(lambda ops, v: None, m), "real numbers"),
+    "an exponential": (lambda m: kt.compile(lambda ops, v: np.exp(v), m), "A kernel knows"),
+    "a taken symbol": (lambda m: kt.operators(m, m.neutral()).diagonal("M", [np.eye(6)] * 3), "symbol other than"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes_are_told_apart(name):
+    make, message = MISTAKES[name]
+    with pytest.raises(kt.InputError, match=message):
+        make(kt.example("three-link-arm"))
+
+
+def test_a_model_that_was_used_can_be_pickled():
+    model = kt.example("double-pendulum")
+    M = kt.mass_matrix(model, [0.1, 0.2])
+    assert np.array_equal(kt.mass_matrix(pickle.loads(pickle.dumps(model)), [0.1, 0.2]), M)

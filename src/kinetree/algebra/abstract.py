@@ -104,9 +104,11 @@ def check_pivots(
     """D(k) must be positive definite, beside H R H* with all joints behind k locked, or the mass matrix is singular."""
     for label, *own in zip(labels, D, H, R, strict=True):
         free, axes, whole = (join(X, batch) for X in own)
+        if not (np.isfinite(whole).all() and np.isfinite(free).all()):
+            raise ModelError(f"the inertia that node {label!r} carries overflows: weigh in other units.")
         locked = ((axes @ whole) * axes).sum(axis=-1)
         rounding = len(own[2]) * EPS * (axes**2).sum(axis=-1) * np.trace(whole, axis1=-2, axis2=-1)[..., None]
-        unit = np.sqrt(np.where(locked > rounding, locked, np.inf))
+        unit = np.sqrt(np.where(locked > np.maximum(rounding, np.finfo(float).tiny), locked, np.inf))
         least = np.linalg.eigvalsh(free / (unit[..., :, None] * unit[..., None, :])).min(axis=-1, initial=1.0)
         if not (least > RANK).all():
             raise ModelError(

@@ -22,7 +22,7 @@ def act(A: Operator, x: Any, rows_only: bool = False) -> Array:
     if hasattr(x, "found_size"):  # an argument of a function being compiled, whose size is not known yet
         x.found_size(A.columns.dimension)
     if hasattr(x, "program"):  # recorded: one vector, block by block
-        return stacked(A.apply(blocks(A.columns.slices, x)))
+        return stacked(A.apply(blocks(A.columns.slices, x)), A.rows.slices)
     x, columns = _read(A, x, rows_only)
     if not A.batch or x.dtype == object:
         return _act_on_columns(A, x, columns)

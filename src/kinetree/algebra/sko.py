@@ -21,6 +21,7 @@ from kinetree.algebra.rules import Rules
 from kinetree.algebra.spaces import Space
 from kinetree.algebra.sweeps import each
 from kinetree.algebra.weights import Complement
+from kinetree.errors import InputError
 from kinetree.model.tree import Tree
 from kinetree.spatial.scalars import Array
 from kinetree.spatial.sixvectors import symmetric
@@ -234,6 +235,7 @@ class SKO:
         The matrices may be functions of the q that was given, traced ones included. `symmetric` promises that they are
         symmetric and, where inverted, positive definite. Raises InputError if a size does not fit.
         """
+        _check_symbol(symbol)
         rows, columns = rows or self.bodies, columns or self.bodies
         made = abstract.blocks(symbol, matrices, rows, columns, self.batch, symmetric)
         return Diagonal(symbol, rows, columns, self, lambda: made, symmetric)
@@ -243,6 +245,7 @@ class SKO:
 
         Its `resolvent` is (1 − A)⁻¹. Raises InputError if a size does not fit.
         """
+        _check_symbol(symbol)
         made = abstract.edge_weights(symbol, self.tree, weights, self.bodies, self.ground, self.batch)
         return Step(symbol, self.bodies, self.bodies, self, made)
 
@@ -254,3 +257,11 @@ class SKO:
         self, symbol: str, space: Space, make: Callable[[], Sequence[Array]], regular: bool | None = None
     ) -> Diagonal:
         return Diagonal(symbol, space, space, self, make, symmetric=True, regular=regular)
+
+
+SYMBOLS = ("E_φ", "φ", "H", "M", "R", "P", "D", "G", "K", "τ", "τ̄", "P⁺", "E_ψ", "ψ", "Ω")
+
+
+def _check_symbol(symbol: str) -> None:
+    if not isinstance(symbol, str) or not symbol or symbol in SYMBOLS:
+        raise InputError(f"an operator of your own needs a symbol other than {' '.join(SYMBOLS)}, found {symbol!r}.")

@@ -79,9 +79,9 @@ def rows(x: Any) -> Any:
     return x.rows() if hasattr(x, "program") else list(x)
 
 
-def stacked(values: Any) -> Any:
-    """What each body owns, end to end: the inverse of `split`."""
-    return values.program.stacked(values) if hasattr(values, "program") else np.concatenate(values)
+def stacked(values: Any, slices: Sequence[slice] | None = None) -> Any:
+    """What each body owns, end to end: the inverse of `split`. `slices` say where, if it may be split again."""
+    return values.program.stacked(values, slices) if hasattr(values, "program") else np.concatenate(values)
 
 
 def piled(values: Any) -> Any:

@@ -12,7 +12,8 @@ from kinetree.compiler.emit import live_nodes
 from kinetree.compiler.graph import Expr, Graph
 from kinetree.compiler.kernel import KernelSource, build, build_source, count, operations_in
 from kinetree.compiler.llvm import host_lanes
-from kinetree.compiler.looped.lower import NotSweepsError, looped_source
+from kinetree.compiler.looped.lower import looped_source
+from kinetree.compiler.looped.program import NotSweepsError
 from kinetree.errors import InputError
 from kinetree.model import Joint, Model
 from kinetree.spatial.scalars import Array, Scalar
@@ -111,16 +112,13 @@ def loops_of(
         return None
     while True:
         try:
-            return looped_source(algorithm, model, shapes(), options, host_lanes(), guard)
+            return looped_source(algorithm, model, shapes(), options, host_lanes(), guard, through=(SizeFound,))
         except SizeFound as found:
             found.known[found.name] = found.shape
         except NotSweepsError as failure:
             if lowering == "auto":
                 return None
-            raise InputError(
-                f"{name} cannot be lowered to loops: it does more with its arrays than sweep over the bodies ({failure}). "
-                'Use lowering="unrolled".'
-            ) from None
+            raise InputError(f'{name} cannot be lowered to loops: {failure}. Use lowering="unrolled".') from None
 
 
 def guard_value(model: Model, inputs: Mapping[str, Array], outputs: list[Array]) -> Scalar:

@@ -14,12 +14,13 @@ from kinetree.algebra.sko import SKO
 from kinetree.algorithms.arguments import SHAPES
 from kinetree.compiler.compile import SizeFound, Straight, loops_of, lowered
 from kinetree.compiler.graph import Expr, Graph
-from kinetree.compiler.looped.program import Vector
 from kinetree.errors import InputError
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
 
 Shape = tuple[int, ...]
+USUAL = ("v", "a", "tau", "external")
+"""Arguments of a user's function that have the shape they have everywhere."""
 
 
 @final
@@ -54,7 +55,7 @@ class _Unknown:
         """An operator that takes vectors of length n is applied to it."""
         raise SizeFound(self._known, self._name, (n,))
 
-    def _used(self, *_: Any, **__: Any) -> NoReturn:
+    def used(self, *_: Any, **__: Any) -> NoReturn:
         if self._usual is not None:
             raise SizeFound(self._known, self._name, self._usual)
         raise InputError(
@@ -62,13 +63,13 @@ class _Unknown:
             f'directly. Say it: kinetree.compile(f, model, shapes={{"{self._name}": (…,)}}).'
         )
 
-    __array__ = __array_ufunc__ = __getitem__ = __iter__ = __len__ = __bool__ = __float__ = __neg__ = _used
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __pow__ = _used
-    __matmul__ = __rmatmul__ = __eq__ = __lt__ = __gt__ = __le__ = __ge__ = _used
+    __array__ = __array_ufunc__ = __getitem__ = __iter__ = __len__ = __bool__ = __float__ = __neg__ = __setitem__ = used
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __pow__ = used
+    __matmul__ = __rmatmul__ = __eq__ = __lt__ = __gt__ = __le__ = __ge__ = used
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __getattr__(self, name: str) -> NoReturn:
-        self._used()
+        self.used()
 
 
 def argument_names(function: Callable[..., Any]) -> list[str]:
@@ -135,25 +136,42 @@ class _Call:
         self.inputs = arrays
         ops = sko_model(model, arrays["q"]) if isinstance(model, Model) else model
         unknown = {name: _Unknown(self.known, name, _usual(model, name)) for name in self.names if name not in arrays}
-        given = [arrays[name] if name in arrays else unknown[name] for name in argument_names(self.function)]
+        # Copies, so that a function which changes its argument in place does not change what the kernel is given.
+        own = {name: x.copy() if isinstance(x, np.ndarray) else x for name, x in arrays.items()}
+        given = [own[name] if name in own else unknown[name] for name in argument_names(self.function)]
         try:
             result = self.function(ops, *given)
         except (TypeError, ZeroDivisionError) as failure:
-            if any(isinstance(x, Vector) for x in arrays.values()):
-                raise  # as loops, that is: straight-line code may still do
-            raise InputError(f"{_name(self.function)} cannot be traced: {failure}") from failure
+            raise InputError(
+                f"{_name(self.function)} cannot be traced: {failure} (A kernel knows the operators, + − * / **, "
+                "np.sin, np.cos, np.sqrt and np.log.)"
+            ) from failure
+        results = self._listed(result)
+        for x in results:
+            if isinstance(x, Operator) or x is None or isinstance(x, str):
+                _output(_name(self.function), x)
+            if isinstance(x, _Unknown):
+                x.used()
         if unknown:
             raise InputError(f"{_name(self.function)} does not use {sorted(unknown)}: leave it out.")
-        if isinstance(result, dict):
-            self.result_names = [str(name) for name in result]
-            return list(result.values())
-        return list(result) if isinstance(result, (tuple, list)) else [result]
+        return results
+
+    def _listed(self, result: Any) -> list[Any]:
+        if not isinstance(result, dict):
+            return list(result) if isinstance(result, (tuple, list)) else [result]
+        self.result_names = [str(name) for name in result]
+        if len(set(self.result_names)) < len(result) or not result:
+            raise InputError(f"{_name(self.function)} must name its results differently, found the names {list(result)}.")
+        return list(result.values())
 
 
 def _output(name: str, result: Any) -> Array:
     if isinstance(result, Operator):
         raise InputError(f"{name} returns the operator {result}: return what it gives, {result} @ x, or its .dense().")
-    found = np.asarray(result, dtype=object)
+    try:
+        found = np.asarray(result, dtype=object)
+    except ValueError:
+        found = np.asarray(repr(result), dtype=object)
     strange = [x for x in found.flat if not isinstance(x, (Expr, int, float, np.floating, np.integer))]
     if strange:
         raise InputError(
@@ -166,13 +184,15 @@ def _shape(model: Model | SKO, name: str, shape: Sequence[int | str]) -> Shape:
     listed = (shape,) if isinstance(shape, (int, str)) else tuple(shape)
     sizes = {"nq": getattr(model, "nq", None), "nv": getattr(model, "nv", None), "nbodies": getattr(model, "nbodies", None)}
     found = tuple(sizes.get(n) if isinstance(n, str) else n for n in listed)
+    if any(n == 0 and isinstance(word, str) for n, word in zip(found, listed, strict=True)):
+        raise InputError(f"{name!r} has no entries: the model has no coordinates, so there is nothing to compile.")
     if not all(isinstance(n, (int, np.integer)) and n > 0 for n in found):
         raise InputError(f'the shape of {name!r} must be of whole numbers or "nq", "nv", "nbodies", found {shape!r}.')
     return tuple(int(n) for n in found if n is not None)
 
 
 def _usual(model: Model | SKO, name: str) -> Shape | None:
-    if name not in SHAPES or isinstance(model, SKO):
+    if name not in USUAL or isinstance(model, SKO):
         return None
     return _shape(model, name, SHAPES[name])
 

@@ -83,9 +83,7 @@ def _refusal(what):
     """A method that raises, because `what` would need a number."""
 
     def refuse(self, *others):
-        raise TypeError(
-            f"a traced value has no number yet: {what} would be a branch on data. Use where(condition, a, b) instead."
-        )
+        raise TypeError(f"a traced value has no number yet: {what} would be a branch on data, which a kernel does not take.")
 
     return refuse
 

@@ -76,6 +76,10 @@ class Model:
 
     tree: Tree = field(init=False, repr=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the kernels, which live in one process."""
+        return {**self.__dict__, "kernels": {}}
+
     def __repr__(self) -> str:
         return f"Model({self.name!r}, {len(self.bodies)} bodies, nq={self.nq}, nv={self.nv})"
 

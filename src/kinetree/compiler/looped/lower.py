@@ -13,16 +13,12 @@ from kinetree.compiler.kernel import KernelSource
 from kinetree.compiler.looped.classes import classes_of
 from kinetree.compiler.looped.code import looped_code
 from kinetree.compiler.looped.passes import Tracer
-from kinetree.compiler.looped.program import Program, Result, Total, Vector
+from kinetree.compiler.looped.program import NotSweepsError, Program, Result, Total, Vector
 from kinetree.compiler.looped.values import flatten
 from kinetree.model import Model
 
 NARROW = 2
 """States per vector for one or two states: wide vectors would move the workspace of many states through memory."""
-
-
-class NotSweepsError(TypeError):
-    """An algorithm does more with its arrays than sweep over the bodies, so that it cannot run as loops."""
 
 
 def looped_source(
@@ -32,27 +28,21 @@ def looped_source(
     options: Mapping[str, Any],
     lanes: int,
     guard: Callable[..., Any] | None = None,
+    through: tuple[type[Exception], ...] = (),
 ) -> tuple[KernelSource, KernelSource | None]:
     """The code of an algorithm whose sweeps run as loops over the bodies, on wide vectors and on `NARROW` ones.
 
     `guard(joint, q parts, other parts, result parts)` gives what a body adds to one more output, if there is one.
-    Raises NotSweepsError.
+    Raises NotSweepsError, and lets exceptions of the kinds in `through` pass.
     """
     started = time.perf_counter()
-    program = Program(model.tree)
-    arrays = {name: Vector(program, name, shape) for name, shape in shapes.items()}
     try:
-        found = algorithm(model, **arrays, **options)
-    except (TypeError, AttributeError, IndexError) as failure:
-        raise NotSweepsError(str(failure)) from failure
-    results = [x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x for x in _listed(found)]
-    if not results or not all(isinstance(x, (Result, Total)) for x in results):
-        raise NotSweepsError(f"{algorithm.__name__} gives what no sweep gave")
-    if guard is not None:
-        results.append(_guarded(model, arrays, results, guard))
-    tracer = Tracer(program, classes_of(program))
+        tracer, results, outputs = _traced(algorithm, model, shapes, options, guard)
+    except (NotSweepsError, *through):
+        raise
+    except Exception as failure:  # whatever a function of the user's does with what is no array yet
+        raise NotSweepsError("it does more with its arrays than sweep over the bodies") from failure
     sizes = [int(np.prod(shape)) for shape in shapes.values()]
-    outputs = tuple(_shape(tracer, x, model.nbodies) for x in results)
 
     def source(lanes: int) -> KernelSource:
         code = looped_code(tracer, sizes, results, lanes, list(shapes))
@@ -61,6 +51,25 @@ def looped_source(
         )
 
     return source(lanes), source(NARROW) if lanes > NARROW else None
+
+
+def _traced(
+    algorithm: Callable[..., Any],
+    model: Model,
+    shapes: Mapping[str, tuple[int, ...]],
+    options: Mapping[str, Any],
+    guard: Callable[..., Any] | None,
+) -> tuple[Tracer, list[Any], tuple[tuple[int, ...], ...]]:
+    program = Program(model.tree)
+    arrays = {name: Vector(program, name, shape) for name, shape in shapes.items()}
+    found = _listed(algorithm(model, **arrays, **options))
+    results = [x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x for x in found]
+    if not results or not all(isinstance(x, (Result, Total)) for x in results):
+        raise NotSweepsError("a result is not what a sweep gave")
+    if guard is not None:
+        results.append(_guarded(model, arrays, results, guard))
+    tracer = Tracer(program, classes_of(program))
+    return tracer, results, tuple(_shape(tracer, x, model.nbodies) for x in results)
 
 
 def _listed(found: Any) -> list[Any]:

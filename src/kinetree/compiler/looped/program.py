@@ -9,6 +9,10 @@ from typing import Any, final
 from kinetree.model.tree import Tree
 
 
+class NotSweepsError(Exception):
+    """An algorithm does more with its arrays than sweep over the bodies, so that it cannot run as loops."""
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Sweep:
@@ -53,14 +57,18 @@ class Vector:
     _pieces: dict[Any, Piece] = field(default_factory=dict)
 
     def split(self, slices: Sequence[slice]) -> Piece:
-        """Part k is [slices[k]]."""
+        """Part k is [slices[k]]. Raises NotSweepsError if the array is no such vector."""
+        if self.shape != (slices[-1].stop,):
+            raise NotSweepsError(f"{self.name} has shape {self.shape}, not ({slices[-1].stop},)")
         if id(slices) not in self._pieces:
             starts, sizes = tuple(s.start for s in slices), tuple(s.stop - s.start for s in slices)
             self._pieces[id(slices)] = Piece(self.program, self, starts, sizes)
         return self._pieces[id(slices)]
 
     def rows(self) -> Piece:
-        """Part k is row k."""
+        """Part k is row k. Raises NotSweepsError if there is not one row per body."""
+        if self.shape[:1] != (len(self.program.tree),):
+            raise NotSweepsError(f"{self.name} has shape {self.shape}, not one row per body")
         width = 1
         for extent in self.shape[1:]:
             width *= extent
@@ -110,9 +118,12 @@ class Result:
     program: Program
     values: Recorded
     is_piled: bool
+    slices: Sequence[slice] | None = None
 
     def split(self, slices: Sequence[slice]) -> Recorded:
-        """As an input of further sweeps: what the bodies own already."""
+        """As an input of further sweeps: what the bodies own already. Raises NotSweepsError if that was split otherwise."""
+        if self.slices is not slices and self.slices != slices:
+            raise NotSweepsError("a result is used as a vector of another kind")
         return self.values
 
 
@@ -136,14 +147,18 @@ class Program:
     def unzip(self, values: Recorded, count: int) -> tuple[Recorded, ...]:
         return tuple(Recorded(self, values.sweep, (*values.path, n)) for n in range(count))
 
-    def stacked(self, values: Recorded) -> Result:
-        return Result(self, values, is_piled=False)
+    def stacked(self, values: Any, slices: Sequence[slice] | None) -> Result:
+        return Result(self, self._given(values), is_piled=False, slices=slices)
 
-    def piled(self, values: Recorded) -> Result:
-        return Result(self, values, is_piled=True)
+    def piled(self, values: Any) -> Result:
+        return Result(self, self._given(values), is_piled=True)
 
-    def total(self, values: Recorded) -> Total:
-        return Total(self, values)
+    def total(self, values: Any) -> Total:
+        return Total(self, self._given(values))
+
+    def _given(self, values: Any) -> Recorded:
+        """What a sweep gave; a part of an argument, handed on as it is, becomes what a sweep gave."""
+        return values if isinstance(values, Recorded) else self.each(lambda x: x, (values,))
 
     def _record(self, kind: str, node: Callable[..., Any], edge: Any, data: tuple[Any, ...]) -> Recorded:
         sweep = Sweep(len(self.sweeps), kind, node, edge, data)
