@@ -204,7 +204,7 @@ def _most_axes(shapes: Sequence[tuple[int, ...]]) -> int:
 
 def count(nodes: Sequence[Expr], outputs: Sequence[Any]) -> Counter[str]:
     """How often each operation is done, "fused" and "angles" (sine and cosine of one argument) among them."""
-    of = Counter(node.op for node in nodes)
+    of: Counter[str] = Counter(str(node.op) for node in nodes)
     uses = Counter(x.index for node in nodes for x in node.args)
     uses.update(x.index for array in outputs for x in np.asarray(array, dtype=object).flat if isinstance(x, Expr))
     sums = (node for node in nodes if node.op in ("add", "sub"))

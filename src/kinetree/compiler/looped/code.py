@@ -139,7 +139,7 @@ def _slots(tracer: Tracer, stores: dict[tuple[int, int], list[Store]]) -> tuple[
         slot = next((n for n, until in enumerate(busy) if all(until.get(c, -1) < first for c in users)), len(busy))
         if slot == len(busy):
             busy.append({})
-        busy[slot].update(dict.fromkeys(users, last))
+        busy[slot].update({c: last for c in users})
         slots[key] = slot
     return slots, len(busy)
 
@@ -178,7 +178,8 @@ class _Module:
         results = [(place, value) for (place, _), value in zip(stored, hoisted.values, strict=True)]
         nodes = live_nodes(hoisted.graph, hoisted.values)
         members = len(self.tracer.classes[c].members)
-        self.operations.update({op: n * members for op, n in count(nodes, [hoisted.values]).items()})
+        for op, n in count(nodes, [hoisted.values]).items():
+            self.operations[op] += n * members
         entry: list[str] = []
         pointers: dict[int, str] = {}
         made = 0

@@ -76,6 +76,6 @@ class Hoisted:
         self.values = [made[x.index] if isinstance(x, Expr) else x for x in values]
 
     def _input(self, place: Place) -> Expr:
-        found = self.graph.input()[()]
+        found: Any = self.graph.input()[()]
         self.places[found.index] = place
         return found

@@ -63,7 +63,7 @@ def _traced(
     program = Program(model.tree)
     arrays = {name: Vector(program, name, shape) for name, shape in shapes.items()}
     found = _listed(algorithm(model, **arrays, **options))
-    results = [x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x for x in found]
+    results: list[Any] = [x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x for x in found]
     if not results or not all(isinstance(x, (Result, Total)) for x in results):
         raise NotSweepsError("a result is not what a sweep gave")
     if guard is not None:

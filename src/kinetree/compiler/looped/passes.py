@@ -60,7 +60,7 @@ class Trace:
     def input(self, key: Any, place: Place) -> Expr:
         """The number at a place, one node however often it is asked for."""
         if key not in self._known:
-            found = self.graph.input()[()]
+            found: Any = self.graph.input()[()]
             self.places[found.index], self.keys[found.index] = place, key
             self._known[key] = found
         return self._known[key]
