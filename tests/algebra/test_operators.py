@@ -101,6 +101,21 @@ def test_blocks_are_slices_and_the_pattern_covers_them(pairs):
             assert pattern[i, j] or np.abs(wanted).max(initial=0.0) <= W.bound
 
 
+@pytest.mark.parametrize("name", ["E", "phi", "mass", "psi", "Omega", "K", "mass.inv"])
+@pytest.mark.parametrize("model", ["bush", "forest", "full forest", "random 12"])
+def test_patterns_of_generic_models_are_no_larger(model, name):
+    one = case(model)
+    A, W = element(name)(one.sko), element(name)(one.hand)
+    tight = np.zeros((len(A.rows), len(A.columns)), dtype=bool)
+    for i, rows in enumerate(A.rows.slices):
+        for j, columns in enumerate(A.columns.slices):
+            tight[i, j] = np.abs(W.value[rows, columns]).max(initial=0.0) > W.bound
+    if name in ("E", "phi", "mass"):
+        assert np.array_equal(A.pattern(), tight)
+        assert np.array_equal(A.T.pattern(), tight.T)
+    assert not (tight & ~A.pattern()).any()
+
+
 def test_blocks_by_name():
     s, names = case("bush").sko, case("bush").model.body_names
     for A in (s.mass, s.Omega, s.phi, s.G, s.phi + 1):
