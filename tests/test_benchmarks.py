@@ -1,12 +1,16 @@
 """The benchmark of operators runs on small models: every result in it is checked, every table and file comes out."""
 
 import json
+import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 BENCHMARK = Path(__file__).parents[1] / "benchmarks" / "operators.py"
-QUANTITIES = {"ℳ x", "ℳ⁻¹ x", "log det ℳ", "5 blocks of Ω"}
+QUANTITIES = ("ℳ x", "ℳ⁻¹ x", "log det ℳ", "5 blocks of Ω")
 
 
 def test_operators_quickly(tmp_path):
@@ -19,9 +23,19 @@ def test_operators_quickly(tmp_path):
 
     whole = json.loads(numbers.read_text(encoding="utf-8"))
     rows = [row for row in whole["rows"] if row["quantity"] in QUANTITIES]
-    assert {row["quantity"] for row in rows} == QUANTITIES
+    assert {row["quantity"] for row in rows} == set(QUANTITIES)
     assert {row["family"] for row in rows} == {"chain", "random tree"}
     assert len({row["way"] for row in rows}) == 6
     assert all(row["seconds"] > 0 and 0 <= row["error"] <= 1 for row in rows)
     assert set(whole["robot"]["seconds"]) >= {"ℳ⁻¹ x, kernel", "forward dynamics, kernel"}
     assert any("Pinocchio" in who for who in whole["robot"]["seconds"])
+
+
+@pytest.mark.parametrize("name", QUANTITIES)
+def test_a_wrong_result_is_noticed(name, monkeypatch):
+    monkeypatch.setattr(os, "environ", dict(os.environ))  # the benchmark asks for one thread before it imports NumPy
+    benchmark = runpy.run_path(str(BENCHMARK))
+    quantity, case = benchmark["QUANTITIES"][name], benchmark["Case"](benchmark["chain"](4))
+    right = quantity.dense(case, case.M)
+    assert quantity.error(case, right) <= case.gamma
+    assert quantity.error(case, right * (1 + 1e-9)) > case.gamma
