@@ -121,7 +121,7 @@ def _check_dtype(dtype: Any) -> None:
 
 
 def _check_expression(function: Any) -> None:
-    if getattr(function, "__module__", "").startswith("kinetree."):
+    if (getattr(function, "__module__", None) or "").startswith("kinetree."):
         raise InputError(
             f"{function.__name__} has no kernel of its own: compile what it calls (compliance for operational_space_inertia), "
             "or a function of yours."
