@@ -190,3 +190,27 @@ def test_no_memory_for_the_workspace_is_an_error():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert run.stdout.strip() == "said so", run.stderr
+
+
+def test_blocks_of_large_trees():
+    """What unit vectors of one body do at another, picked out of loops."""
+    model = chain(200, 9)
+    pairs = [(0, 199), (5, 2), (7, 7), (205, 190), (210, 211)]
+    q = 0.1 * np.random.default_rng(3).normal(size=(2, model.nv))
+    found = kt.compile(lambda ops: [ops.Omega.blocks(i, j) for i, j in pairs], model)(q)
+    for n in range(2):
+        Omega = kt.operators(model, q[n]).Omega
+        for ours, (i, j) in zip(found, pairs, strict=True):
+            assert_close(ours[n], Omega.blocks(i, j), 1e-9, np.abs(Omega.blocks(j, j)).max())
+
+
+def test_blocks_of_small_trees_by_loops():
+    model = zoo.model("forest")
+    q = model.random(0, 3)
+    made = [kt.compile(two_blocks, model, lowering=lowering)(q) for lowering in ("looped", "unrolled")]
+    for ours, theirs in zip(*made, strict=True):
+        assert_close(ours, theirs, 1e-12)
+
+
+def two_blocks(ops):
+    return ops.Omega.blocks(1, 3), ops.phi.blocks(0, 2)

@@ -99,6 +99,11 @@ class SKO:
         self.rules = Rules(self)
         self.solutions: dict[Any, Any] = {}
 
+    @property
+    def is_recorded(self) -> bool:
+        """Whether its numbers are not there yet, because sweeps over them are being written down."""
+        return hasattr(self._H, "program")
+
     def __repr__(self) -> str:
         batch = "traced" if self.batch is None else f"batch {self.batch}" if self.batch else "one state"
         roots = "1 root" if len(self.tree.roots) == 1 else f"{len(self.tree.roots)} roots"

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from kinetree.algebra.elements import Named, Resolvent
 from kinetree.algebra.expression import Blocks, Operator, Product, Starred, Sum
 from kinetree.algebra.products import backward_product, block_diagonal, forward_product
 from kinetree.algebra.spaces import Space
-from kinetree.algebra.sweeps import each, gather, scatter
+from kinetree.algebra.sweeps import each, gather, scatter, total
 from kinetree.spatial.scalars import Array
 from kinetree.spatial.sixvectors import symmetric
 
@@ -100,7 +100,20 @@ def _dense(op: Operator) -> Array:
     return fill(op.sko.tree, word.A, word.B, word.Y, word.left, word.right, *spaces, mirrored=op.is_self_adjoint)
 
 
+def _recorded_block(op: Operator, i: int, j: int) -> Any:
+    """The same where sweeps are written down: the unit vectors of j go through, and only what arrives at i is kept."""
+    columns = []
+    for unit in np.eye(op.columns.sizes[j]):
+        x = op.columns.zeros(())
+        x[j] = unit
+        columns.append(op.apply(x))
+    kept = [float(k == i) for k in range(len(op.rows))]
+    return total(each(lambda share, *own: np.stack(own, axis=1) * share, kept, *columns))
+
+
 def _block(op: Operator, i: int, j: int) -> Array:
+    if op.sko.is_recorded:
+        return _recorded_block(op, i, j)
     nothing = np.zeros((op.rows.sizes[i], op.columns.sizes[j]))
     if isinstance(op, Sum):
         return sum((c * _block(x, i, j) for c, x in op.terms), start=nothing)

@@ -100,7 +100,8 @@ def _stores_of(
     for n, result in enumerate(results):
         if tracer.stage[result.values.sweep.number] == stage:
             word = "sum" if isinstance(result, Total) else "out"
-            stores += [((word, n, j), leaf) for j, leaf in enumerate(flatten(_value(trace, result))[1])]
+            leaves = enumerate(flatten(_value(trace, result))[1])
+            stores += [((word, n, j), leaf) for j, leaf in leaves if word == "out" or isinstance(leaf, Expr) or leaf != 0.0]
     return stores
 
 
