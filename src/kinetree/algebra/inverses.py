@@ -169,8 +169,12 @@ def _slogdet_of_blocks(op: Diagonal) -> SignAndLog:
         return np.float64(1.0), joined(np.asarray(total(each(log_determinant, op.matrices))), op.batch)
     if op.batch is None:
         raise InputError(f"the determinant of {op} is known in a kernel only if its blocks are symmetric positive definite.")
-    stacks = list(map(np.linalg.slogdet, stacks))
-    return math.prod(s for s, _ in stacks), sum((size for _, size in stacks), start=np.float64(0.0))
+    alike: dict[tuple[int, ...], list[Array]] = {}
+    for X in stacks:
+        alike.setdefault(X.shape, []).append(X)
+    found = [np.linalg.slogdet(np.stack(group)) for group in alike.values()]
+    size = sum((size.sum(axis=0) for _, size in found), start=np.float64(0.0))
+    return math.prod(sign.prod(axis=0) for sign, _ in found), size
 
 
 def _filled(x: Any, op: Operator) -> Array:
