@@ -156,7 +156,7 @@ def mass(ops):
 
 
 def blocks(pairs, ops):
-    return np.stack([ops.Omega.blocks(i, j) for i, j in pairs])
+    return tuple(ops.Omega.blocks(i, j) for i, j in pairs)
 
 
 def dense_blocks(case, M):
@@ -274,8 +274,12 @@ def ways(case, quantity, past) -> tuple[list[tuple[str, int, Callable, Callable]
     return [
         *found,
         (ONE, 1, partial(kernel, q, *arrays), partial(kernel, q, *arrays)),
-        (MANY, BATCH, many, lambda: many()[-1]),
+        (MANY, BATCH, many, lambda: _last_state(many())),
     ], {"compile": past[-1][1], "kind": kind}
+
+
+def _last_state(found):
+    return [x[-1] for x in found] if isinstance(found, tuple) else found[-1]
 
 
 def expected(past, size) -> float:

@@ -25,7 +25,8 @@ FEW_BODIES = 24
 MOST_STRAIGHT = 14_000
 """Operations beyond which sweeps are loops: straight-line code then takes seconds to compile and leaves the code cache."""
 FAR_TOO_LONG = 4 * MOST_STRAIGHT
-"""Operations of the loops beyond which straight-line code is not even tried, although it may have fewer."""
+"""Operations of the loops beyond which straight-line code is not even tried, if few of them stand in the loops' text."""
+FEW = 1 / 8
 Loops = tuple[KernelSource, KernelSource | None]
 Straight = tuple[Graph, Sequence[Any], Sequence[Any]]
 
@@ -77,10 +78,12 @@ def lowered(
     name: str, doc: Callable[[], str], loops: Loops | None, trace: Callable[[], Straight], lowering: str, warn: bool = True
 ) -> np.ufunc:
     """The kernel as loops, if they are asked for or if straight-line code would be too long; else as straight-line code."""
-    if loops is not None and (lowering == "looped" or operations_in(loops[0].operations) > FAR_TOO_LONG):
-        return build_source(name, doc(), *loops, warn=warn)
+    if loops is not None:
+        done = operations_in(loops[0].operations)
+        if lowering == "looped" or (done > FAR_TOO_LONG and loops[0].length < FEW * done):
+            return build_source(name, doc(), *loops, warn=warn)
     graph, inputs, outputs = trace()
-    if loops is not None and length(graph, outputs) > MOST_STRAIGHT:
+    if loops is not None and length(graph, outputs) > max(MOST_STRAIGHT, loops[0].length):
         return build_source(name, doc(), *loops, warn=warn)
     return build(name, doc(), graph, inputs, outputs, warn=warn)
 

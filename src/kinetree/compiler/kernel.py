@@ -135,6 +135,8 @@ class KernelSource:
         When its making began.
     lanes : int
         States per vector.
+    length : int
+        Operations that stand in the text, however often they are done.
     """
 
     inputs: tuple[tuple[int, ...], ...]
@@ -145,6 +147,7 @@ class KernelSource:
     operations: Counter[str]
     started: float
     lanes: int
+    length: int
 
 
 def build_source(name: str, doc: str, wide: KernelSource, narrow: KernelSource | None = None, warn: bool = True) -> np.ufunc:

@@ -15,7 +15,7 @@ import numpy as np
 
 from kinetree.compiler.emit import StraightLine, declarations, live_nodes
 from kinetree.compiler.graph import Expr
-from kinetree.compiler.kernel import count
+from kinetree.compiler.kernel import count, operations_in
 from kinetree.compiler.looped.hoisting import Hoisted, reachable
 from kinetree.compiler.looped.passes import Place, Trace, Tracer, flatten_parts
 from kinetree.compiler.looped.program import Result, Total
@@ -40,6 +40,7 @@ class LoopedCode:
     arrays: tuple[np.ndarray, ...]
     spare: int
     operations: Counter[str]
+    length: int
 
 
 def looped_code(
@@ -159,6 +160,7 @@ class _Module:
         self.tables: list[dict[bytes, int]] = [{} for _ in tracer.classes]
         self.columns: list[list[np.ndarray]] = [[] for _ in tracer.classes]
         self.operations: Counter[str] = Counter()
+        self.written: Counter[str] = Counter()
         self.out_starts, self.out_sizes = self._result_places()
 
     def code(self) -> LoopedCode:
@@ -172,7 +174,7 @@ class _Module:
         rows, table = self._arrays()
         loops = [self._loop(stage, present, rows, table) for stage in range(len(self.tracer.loops))]
         text = "\n".join([declarations(parts), *functions, *loops, self._body()])
-        return LoopedCode(text, (rows, table), (len(self.tree) + 1) * self.stride, self.operations)
+        return LoopedCode(text, (rows, table), (len(self.tree) + 1) * self.stride, self.operations, operations_in(self.written))
 
     def _function(self, stage: int, c: int, stored: Sequence[Store]) -> tuple[StraightLine, str]:
         hoisted = Hoisted(self.tracer.loops[stage][c], [value for _, value in stored])
@@ -181,6 +183,7 @@ class _Module:
         members = len(self.tracer.classes[c].members)
         for op, n in count(nodes, [hoisted.values]).items():
             self.operations[op] += n * members
+            self.written[op] += n
         entry: list[str] = []
         pointers: dict[int, str] = {}
         made = 0

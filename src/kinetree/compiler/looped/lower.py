@@ -47,7 +47,7 @@ def looped_source(
     def source(lanes: int) -> KernelSource:
         code = looped_code(tracer, sizes, results, lanes, list(shapes))
         return KernelSource(
-            tuple(shapes.values()), outputs, code.text, code.spare, code.arrays, code.operations, started, lanes
+            tuple(shapes.values()), outputs, code.text, code.spare, code.arrays, code.operations, started, lanes, code.length
         )
 
     return source(lanes), source(NARROW) if lanes > NARROW else None
