@@ -34,9 +34,12 @@ if TYPE_CHECKING:
 class Element(Operator):
     """An operator with a symbol of its own."""
 
-    def __init__(self, symbol: str, rows: Space, columns: Space, sko: SKO) -> None:
-        self.symbol = symbol
+    def __init__(
+        self, symbol: str, rows: Space, columns: Space, sko: SKO, levels: Levels, cost: int, symmetric: bool = False
+    ) -> None:
+        self.symbol, self.symmetric = symbol, symmetric
         self.rows, self.columns, self.sko = rows, columns, sko
+        self._levels, self._cost = levels, cost
 
     def __str__(self) -> str:
         return self.symbol
@@ -47,7 +50,15 @@ class Element(Operator):
 
     @cached_property
     def T(self) -> Operator:
-        return Starred(self)
+        return self if self.symmetric else Starred(self)
+
+    @cached_property
+    def levels(self) -> Levels:
+        return self._levels
+
+    @cached_property
+    def cost(self) -> int:
+        return self._cost
 
     @cached_property
     def key(self) -> Hashable:
@@ -80,8 +91,8 @@ class Diagonal(Element):
         symmetric: bool = False,
         regular: bool | None = None,
     ) -> None:
-        super().__init__(symbol, rows, columns, sko)
-        self._make, self.symmetric, self.regular = make, symmetric, regular
+        super().__init__(symbol, rows, columns, sko, levels=(0, 0), cost=1, symmetric=symmetric)
+        self._make, self.regular = make, regular
 
     @cached_property
     def matrices(self) -> list[Array]:
@@ -95,18 +106,6 @@ class Diagonal(Element):
         return each(lambda X, x: X.T @ x, self.matrices, x)
 
     @cached_property
-    def T(self) -> Operator:
-        return self if self.symmetric else Starred(self)
-
-    @cached_property
-    def levels(self) -> Levels:
-        return 0, 0
-
-    @cached_property
-    def cost(self) -> int:
-        return 1
-
-    @cached_property
     def inverse_element(self) -> Operator | None:
         return DiagonalInverse(self) if self.rows == self.columns and self.regular is not False else None
 
@@ -116,7 +115,7 @@ class DiagonalInverse(Element):
     """D⁻¹ of a block diagonal D, by a solve with each block."""
 
     def __init__(self, of: Diagonal) -> None:
-        super().__init__(f"{of.symbol}⁻¹", of.columns, of.rows, of.sko)
+        super().__init__(f"{of.symbol}⁻¹", of.columns, of.rows, of.sko, levels=(0, 0), cost=1, symmetric=of.symmetric)
         self.of = of
 
     @cached_property
@@ -143,18 +142,6 @@ class DiagonalInverse(Element):
         return np.linalg.solve(X, x)
 
     @cached_property
-    def T(self) -> Operator:
-        return self if self.of.symmetric else Starred(self)
-
-    @cached_property
-    def levels(self) -> Levels:
-        return 0, 0
-
-    @cached_property
-    def cost(self) -> int:
-        return 1
-
-    @cached_property
     def inverse_element(self) -> Operator | None:
         return self.of
 
@@ -176,7 +163,7 @@ class Step(Element):
         make_inner: Callable[[], Sequence[Any]] | None = None,
         resolvent_symbol: str | None = None,
     ) -> None:
-        super().__init__(symbol, rows, columns, sko)
+        super().__init__(symbol, rows, columns, sko, levels=(1, 1), cost=2)
         self.carriers, self._make_inner = carriers, make_inner
         self._resolvent_symbol = resolvent_symbol or f"(1 − {symbol})⁻¹"
 
@@ -205,14 +192,6 @@ class Step(Element):
         ground = None, np.zeros((self.sko.ground, *columns_of(x)))
         return unzip(scatter(self.sko.tree, node, ground, self.weights, x), 2)[0]
 
-    @cached_property
-    def levels(self) -> Levels:
-        return 1, 1
-
-    @cached_property
-    def cost(self) -> int:
-        return 2
-
     @property
     def nilpotency(self) -> int:
         """m for which the m-th power vanishes: the number of nodes on the longest path from a root to a tip.
@@ -233,7 +212,7 @@ class Resolvent(Element):
     """(1 − A)⁻¹ = 1 + A + A² + … of a step A: forces from the tips to the base; its star, motions outward."""
 
     def __init__(self, symbol: str, step: Step) -> None:
-        super().__init__(symbol, step.rows, step.columns, step.sko)
+        super().__init__(symbol, step.rows, step.columns, step.sko, levels=(0, math.inf), cost=3)
         if step.rows != step.columns:
             raise InputError(f"{step} takes {step.columns} and gives {step.rows}: only a square step has a resolvent.")
         self.step = step
@@ -267,14 +246,6 @@ class Resolvent(Element):
         return apply
 
     @cached_property
-    def levels(self) -> Levels:
-        return 0, math.inf
-
-    @cached_property
-    def cost(self) -> int:
-        return 3
-
-    @cached_property
     def inverse_element(self) -> Operator | None:
         return ResolventInverse(self)
 
@@ -293,7 +264,7 @@ class ResolventInverse(Element):
 
     def __init__(self, of: Resolvent) -> None:
         symbol = of.symbol.removesuffix("⁻¹") if of.symbol.endswith("⁻¹") else f"{of.symbol}⁻¹"
-        super().__init__(symbol, of.columns, of.rows, of.sko)
+        super().__init__(symbol, of.columns, of.rows, of.sko, levels=(0, 1), cost=3)
         self.of = of
 
     def apply(self, x: Blocks) -> Blocks:
@@ -301,14 +272,6 @@ class ResolventInverse(Element):
 
     def apply_star(self, x: Blocks) -> Blocks:
         return each(lambda x, y: x - y, x, self.of.step.apply_star(x))
-
-    @cached_property
-    def levels(self) -> Levels:
-        return 0, 1
-
-    @cached_property
-    def cost(self) -> int:
-        return 3
 
     @cached_property
     def inverse_element(self) -> Operator | None:
@@ -320,25 +283,14 @@ class Named(Element):
     """A symmetric expression with a symbol of its own."""
 
     def __init__(self, symbol: str, definition: Operator) -> None:
-        super().__init__(symbol, definition.rows, definition.columns, definition.sko)
+        like = definition
+        super().__init__(symbol, like.rows, like.columns, like.sko, like.levels, like.cost - 1, symmetric=True)
         self.definition = definition
 
     def apply(self, x: Blocks) -> Blocks:
         return self.definition.apply(x)
 
     apply_star = apply
-
-    @cached_property
-    def T(self) -> Operator:
-        return self
-
-    @cached_property
-    def levels(self) -> Levels:
-        return self.definition.levels
-
-    @cached_property
-    def cost(self) -> int:
-        return self.definition.cost - 1
 
     @cached_property
     def batch(self) -> tuple[int, ...] | None:
