@@ -11,17 +11,11 @@ it unrolls into straight-line code.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from kinetree.model.tree import GROUND, Tree
-
-
-class Recorded(Protocol):
-    """One value per body that is not there yet: sweeps over it are written down by its `program`, to be run as loops."""
-
-    program: Any
 
 
 def each(node: Callable[..., Any], *data: Any) -> Any:
