@@ -27,6 +27,7 @@ MOST_STRAIGHT = 14_000
 FAR_TOO_LONG = 4 * MOST_STRAIGHT
 """Operations of the loops beyond which straight-line code is not even tried, if few of them stand in the loops' text."""
 FEW = 1 / 8
+"""What share of the operations few are."""
 Loops = tuple[KernelSource, KernelSource | None]
 Straight = tuple[Graph, Sequence[Any], Sequence[Any]]
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from kinetree.compiler.emit import body, live_nodes
 from kinetree.compiler.graph import Expr, Graph
-from kinetree.compiler.layout import by_batch, loop, movers, quiet
+from kinetree.compiler.layout import by_batch, loop, quiet
 from kinetree.compiler.llvm import LANES, MachineCode, host_lanes, machine_code
+from kinetree.compiler.movers import movers
 from kinetree.compiler.ufunc import make_ufunc, owner_of
 
 __all__ = ["KernelSource", "KernelStats", "Signature", "build", "build_source", "count", "source", "stats"]
