@@ -1,5 +1,6 @@
 """Sweeps as loops give what straight-line code and the NumPy reference give, on the whole zoo and on trees of any size."""
 
+import os
 import subprocess
 import sys
 
@@ -218,3 +219,24 @@ def test_blocks_of_small_trees_by_loops():
 
 def two_blocks(ops):
     return ops.Omega.blocks(1, 3), ops.phi.blocks(0, 2)
+
+
+def test_the_code_may_stand_at_any_address_in_any_process():
+    """Object code can be kept on disk only if its text names no address and does not change from run to run."""
+    code = (
+        "import hashlib, zoo\n"
+        "from kinetree.algorithms import articulated\n"
+        "from kinetree.compiler.looped.lower import looped_source\n"
+        "model = zoo.model('forest')\n"
+        "shapes = {'q': (model.nq,), 'v': (model.nv,), 'tau': (model.nv,)}\n"
+        "made = looped_source(articulated.forward_dynamics, model, shapes, {}, 8)\n"
+        "parts = [part for body in made for part in (body.text.encode(), *(x.tobytes() for x in body.arrays))]\n"
+        "print('inttoptr' in made[0].text, hashlib.sha256(b''.join(parts)).hexdigest())\n"
+    )
+    folder = os.path.dirname(zoo.__file__)
+    found = set()
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join([folder, *sys.path])}
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=120)
+        found.add(run.stdout)
+    assert len(found) == 1 and found.pop().startswith("False"), run.stderr

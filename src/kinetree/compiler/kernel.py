@@ -1,5 +1,6 @@
 """A finished trace to a callable kernel."""
 
+import ctypes
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -69,7 +70,9 @@ class _Kernel:
     signature: Signature
     stats: KernelStats
     arrays: tuple[np.ndarray, ...] = ()
-    """Tables that the code points to."""
+    """Tables that the code reads."""
+    data: Any = None
+    """Their addresses, at the address that the code is given as its ``data``."""
 
 
 def build(
@@ -129,7 +132,7 @@ class KernelSource:
     spare : int
         Slots of the workspace behind the results.
     arrays : tuple of array
-        Tables that the text points to; they live as long as the kernel.
+        Tables that the text reads: ``data`` of ``@body`` has their addresses, in this order.
     operations : Counter
         As from `count`.
     started : float
@@ -152,14 +155,16 @@ class KernelSource:
 
 
 def build_source(name: str, doc: str, wide: KernelSource, narrow: KernelSource | None = None, warn: bool = True) -> np.ufunc:
-    """The kernel of a body written elsewhere, and of a narrow one for as few states as its vectors hold."""
+    """The kernel of a body written elsewhere, and of a narrow one on the same tables for as few states as its vectors hold."""
+    if narrow is not None and not all(map(np.array_equal, wide.arrays, narrow.arrays)):
+        raise ValueError("two bodies of one kernel must read the same tables")
     traced = time.perf_counter()
     text = _module(wide) if narrow is None else by_batch(_module(wide), _module(narrow), narrow.lanes)
     code = machine_code(text if warn else quiet(text))
     counts = _statistics(wide.operations, wide.lanes, traced - wide.started, time.perf_counter() - traced)
-    arrays = wide.arrays + (narrow.arrays if narrow else ())
-    kernel = _Kernel(code, Signature(wide.inputs, wide.outputs), counts, arrays)
-    return make_ufunc(name, doc, code.address, wide.inputs, wide.outputs, kernel)
+    data = (ctypes.c_void_p * len(wide.arrays))(*(array.ctypes.data for array in wide.arrays))
+    kernel = _Kernel(code, Signature(wide.inputs, wide.outputs), counts, wide.arrays, data)
+    return make_ufunc(name, doc, code.address, wide.inputs, wide.outputs, kernel, ctypes.addressof(data))
 
 
 def _module(source: KernelSource) -> str:

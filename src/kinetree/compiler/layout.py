@@ -231,7 +231,7 @@ peek:
 {newline.join(look_ahead)}
   br label %compute
 compute:
-  call void @body(ptr %work, ptr %result)
+  call void @body(ptr %work, ptr %result, ptr %data)
 {newline.join(move_out)}
   %i.next = add i64 %i, {lanes}
   %again = icmp slt i64 %i.next, %n

@@ -76,6 +76,7 @@ def make_ufunc(
     inputs: Sequence[tuple[int, ...]],
     outputs: Sequence[tuple[int, ...]],
     payload: object,
+    data: int | None = None,
 ) -> np.ufunc:
     """A generalized ufunc of float64 with fixed core shapes.
 
@@ -88,17 +89,19 @@ def make_ufunc(
         Core shapes, without zeros.
     payload : object
         Kept alive as long as the ufunc is; `owner_of` gives it back.
+    data : int, optional
+        Address that the inner loop is given as its ``data``; what lies there belongs to `payload`.
     """
     nin, nout = len(inputs), len(outputs)
     signature = "->".join(",".join(f"({','.join(map(str, shape))})" for shape in part) for part in (inputs, outputs))
     functions = (ctypes.c_void_p * 1)(address)
-    data = (ctypes.c_void_p * 1)(None)
+    at_data = (ctypes.c_void_p * 1)(data)
     types = (ctypes.c_char * (nin + nout))(*[_FLOAT64] * (nin + nout))
     strings = [ctypes.create_string_buffer(text.encode()) for text in (name, doc, signature)]
     at_name, at_doc, at_signature = map(ctypes.addressof, strings)
     ufunc = _from_signature()(
         ctypes.addressof(functions),
-        ctypes.addressof(data),
+        ctypes.addressof(at_data),
         ctypes.addressof(types),
         1,
         nin,
@@ -113,7 +116,7 @@ def make_ufunc(
     expected = (nin, nout, ctypes.addressof(functions), at_name)
     if (record.nin, record.nout, record.functions, record.name) != expected or record.obj:
         raise RuntimeError(f"NumPy {np.__version__} lays out its ufuncs differently; this kinetree knows NumPy 2.x")
-    owner = _Owner(payload, (functions, data, types, strings))
+    owner = _Owner(payload, (functions, at_data, types, strings))
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))
     record.obj = id(owner)
     return ufunc

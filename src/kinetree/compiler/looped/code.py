@@ -34,7 +34,7 @@ Store = tuple[Place, Any]
 @final
 @dataclass(frozen=True, eq=False)
 class LoopedCode:
-    """Text of ``@body``; the arrays it points to, which must stay alive; slots it needs; operations for one state."""
+    """Text of ``@body``; the arrays it reads through its ``data``; slots it needs; operations for one state."""
 
     text: str
     arrays: tuple[np.ndarray, ...]
@@ -148,7 +148,7 @@ def _slots(tracer: Tracer, stores: dict[tuple[int, int], list[Store]]) -> tuple[
 
 @final
 class _Module:
-    """The module's text under construction."""
+    """The module's text under construction; it reaches its arrays through ``%data``, so that it may stand at any address."""
 
     def __init__(self, tracer, stores, slots, stride, bases, results, lanes) -> None:
         self.tracer, self.stores, self.slots, self.stride = tracer, stores, slots, stride
@@ -172,7 +172,7 @@ class _Module:
                 parts.append(straight)
                 present.add((stage, c))
         rows, table = self._arrays()
-        loops = [self._loop(stage, present, rows, table) for stage in range(len(self.tracer.loops))]
+        loops = [self._loop(stage, present) for stage in range(len(self.tracer.loops))]
         text = "\n".join([declarations(parts), *functions, *loops, self._body()])
         return LoopedCode(text, (rows, table), (len(self.tree) + 1) * self.stride, self.operations, operations_in(self.written))
 
@@ -284,8 +284,8 @@ class _Module:
             base += width * len(members)
         return np.ascontiguousarray(rows), np.concatenate(tables)
 
-    def _loop(self, stage: int, present: set[tuple[int, int]], rows: np.ndarray, table: np.ndarray) -> str:
-        size, width = rows.shape
+    def _loop(self, stage: int, present: set[tuple[int, int]]) -> str:
+        size, width = len(self.tree), FIELDS + len(self.starts)
         classes = [c for c in range(len(self.tracer.classes)) if (stage, c) in present]
         cases = " ".join(f"i64 {c}, label %class{c}" for c in classes)
         arguments = "ptr %own, ptr %parent, ptr %table, ptr %row, ptr %in, ptr %out"
@@ -293,22 +293,25 @@ class _Module:
         k = f"sub i64 {size - 1}, %n" if stage % 2 else "add i64 %n, 0"
         newline = "\n"
         return f"""
-define internal void @pass{stage}(ptr %in, ptr %out, ptr %ws) noinline #0 {{
+define internal void @pass{stage}(ptr %in, ptr %out, ptr %ws, ptr %data) noinline #0 {{
 entry:
+  %rows = load ptr, ptr %data
+  %tables.at = getelementptr ptr, ptr %data, i64 1
+  %tables = load ptr, ptr %tables.at
 {newline.join(self._ground(stage))}
   br label %loop
 loop:
   %n = phi i64 [0, %entry], [%n.next, %next]
   %k = {k}
   %row.at = mul i64 %k, {width}
-  %row = getelementptr i64, ptr inttoptr (i64 {rows.ctypes.data} to ptr), i64 %row.at
+  %row = getelementptr i64, ptr %rows, i64 %row.at
   %class.at = getelementptr i64, ptr %row, i64 {CLASS}
   %class = load i64, ptr %class.at
   %parent.at = getelementptr i64, ptr %row, i64 {PARENT}
   %parent.row = load i64, ptr %parent.at
   %table.at = getelementptr i64, ptr %row, i64 {TABLE}
   %table.start = load i64, ptr %table.at
-  %table = getelementptr double, ptr inttoptr (i64 {table.ctypes.data} to ptr), i64 %table.start
+  %table = getelementptr double, ptr %tables, i64 %table.start
   %own.slot = mul i64 %k, {self.stride}
   %own = getelementptr {self.T}, ptr %ws, i64 %own.slot
   %parent.slot = mul i64 %parent.row, {self.stride}
@@ -345,9 +348,9 @@ exit:
         for slot in (int(self.out_starts[n][0]) + j for n in totals for j in range(self.out_sizes[n])):
             zeros.append(f"  %zero{slot} = getelementptr {self.T}, ptr %out, i64 {slot}")
             zeros.append(f"  store {self.T} zeroinitializer, ptr %zero{slot}, align {self.align}")
-        calls = "\n".join(f"  call void @pass{s}(ptr %in, ptr %out, ptr %ws)" for s in range(len(self.tracer.loops)))
+        calls = "\n".join(f"  call void @pass{s}(ptr %in, ptr %out, ptr %ws, ptr %data)" for s in range(len(self.tracer.loops)))
         return f"""
-define internal void @body(ptr noalias readonly %in, ptr %out) noinline #0 {{
+define internal void @body(ptr noalias readonly %in, ptr %out, ptr readonly %data) noinline #0 {{
 entry:
   %ws = getelementptr {self.T}, ptr %out, i64 {sum(self.out_sizes)}
 {newline.join(zeros)}
