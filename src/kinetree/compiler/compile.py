@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.algorithms.arguments import array_arguments, shape_of
 from kinetree.compiler.emit import live_nodes
 from kinetree.compiler.graph import Expr, Graph
-from kinetree.compiler.kernel import KernelSource, build, build_source, count, operations_in
+from kinetree.compiler.kernel import KernelSource, build_source, count, operations_in, straight_source
 from kinetree.compiler.llvm import host_lanes
 from kinetree.compiler.looped.lower import looped_source
 from kinetree.compiler.looped.program import NotSweepsError
@@ -28,7 +28,8 @@ FAR_TOO_LONG = 4 * MOST_STRAIGHT
 """Operations of the loops beyond which straight-line code is not even tried, if few of them stand in the loops' text."""
 FEW = 1 / 8
 """What share of the operations few are."""
-Loops = tuple[KernelSource, KernelSource | None]
+Sources = tuple[KernelSource, KernelSource | None]
+"""A body on wide vectors, and on narrow ones where a few states have their own."""
 Straight = tuple[Graph, Sequence[Any], Sequence[Any]]
 
 
@@ -47,19 +48,28 @@ def kernel_of(
     options = dict(options or {})
     key = (algorithm, without, tuple(sorted(options.items())), guarded, lowering)
     if key not in model.kernels:
-        model.kernels[key] = _compile(algorithm, model, without, options, guarded, lowering)
+        sources = sources_of(algorithm, model, without, options, guarded, lowering)
+        names = ", ".join(name for name in array_arguments(algorithm) if name not in without)
+        doc = f"{algorithm.__name__} of {model.name}: ({names}). NaN in, NaN out, as NumPy ufuncs do."
+        model.kernels[key] = build_source(algorithm.__name__, doc, *sources, warn=not guarded)
     return model.kernels[key]
 
 
-def _compile(
-    algorithm, model: Model, without: tuple[str, ...], options: dict[str, Any], guarded: bool, lowering: str
-) -> np.ufunc:
+def sources_of(
+    algorithm: Callable[..., Any],
+    model: Model,
+    without: tuple[str, ...] = (),
+    options: Mapping[str, Any] | None = None,
+    guarded: bool = False,
+    lowering: str = "auto",
+) -> Sources:
+    """The code of an algorithm on a model, not yet compiled."""
+    options = dict(options or {})
     shapes = {name: shape_of(model, name) for name in array_arguments(algorithm) if name not in without}
     if any(0 in shape for shape in shapes.values()):
         raise InputError(
             f"{algorithm.__name__} of {model.name!r} cannot be compiled: the model has no coordinates (nv = {model.nv})."
         )
-    doc = f"{algorithm.__name__} of {model.name}: ({', '.join(shapes)}). NaN in, NaN out, as NumPy ufuncs do."
     guard = _body_guard if guarded else None
 
     def trace() -> Straight:
@@ -72,21 +82,19 @@ def _compile(
         return graph, list(inputs.values()), outputs
 
     loops = loops_of(algorithm.__name__, algorithm, model, lambda: shapes, options, guard, lowering)
-    return lowered(algorithm.__name__, lambda: doc, loops, trace, lowering, warn=not guarded)
+    return lowered(loops, trace, lowering)
 
 
-def lowered(
-    name: str, doc: Callable[[], str], loops: Loops | None, trace: Callable[[], Straight], lowering: str, warn: bool = True
-) -> np.ufunc:
-    """The kernel as loops, if they are asked for or if straight-line code would be too long; else as straight-line code."""
+def lowered(loops: Sources | None, trace: Callable[[], Straight], lowering: str) -> Sources:
+    """The loops, if they are asked for or if straight-line code would be too long; else straight-line code."""
     if loops is not None:
         done = operations_in(loops[0].operations)
         if lowering == "looped" or (done > FAR_TOO_LONG and loops[0].length < FEW * done):
-            return build_source(name, doc(), *loops, warn=warn)
+            return loops
     graph, inputs, outputs = trace()
     if loops is not None and length(graph, outputs) > max(MOST_STRAIGHT, loops[0].length):
-        return build_source(name, doc(), *loops, warn=warn)
-    return build(name, doc(), graph, inputs, outputs, warn=warn)
+        return loops
+    return straight_source(graph, inputs, outputs), None
 
 
 def length(graph: Graph, outputs: Sequence[Any]) -> int:
@@ -110,7 +118,7 @@ def loops_of(
     options: Mapping[str, Any],
     guard: Callable[..., Any] | None,
     lowering: str,
-) -> Loops | None:
+) -> Sources | None:
     """The looped code; None if it is not wanted or, where it need not be, not possible."""
     if lowering == "unrolled" or (lowering == "auto" and model.nbodies <= FEW_BODIES):
         return None

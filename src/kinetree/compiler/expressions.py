@@ -14,6 +14,7 @@ from kinetree.algebra.sko import SKO
 from kinetree.algorithms.arguments import SHAPES
 from kinetree.compiler.compile import SizeFound, Straight, loops_of, lowered
 from kinetree.compiler.graph import Expr, Graph
+from kinetree.compiler.kernel import build_source
 from kinetree.errors import InputError
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
@@ -99,7 +100,8 @@ def kernel_of_expression(
             raise InputError(f"{_name(function)} cannot be compiled: an argument or result has no entries, or none is there.")
         return graph, list(call.inputs.values()), outputs
 
-    kernel = lowered(_name(function), lambda: call.doc, loops, trace, lowering)
+    sources = lowered(loops, trace, lowering)
+    kernel = build_source(_name(function), call.doc, *sources)
     return NamedKernel(call.result_names, kernel) if call.result_names is not None else kernel
 
 

@@ -16,7 +16,7 @@ from kinetree.compiler.llvm import LANES, MachineCode, host_lanes, machine_code
 from kinetree.compiler.movers import movers
 from kinetree.compiler.ufunc import make_ufunc, owner_of
 
-__all__ = ["KernelSource", "KernelStats", "Signature", "build", "build_source", "count", "source", "stats"]
+__all__ = ["KernelSource", "KernelStats", "Signature", "build", "build_source", "count", "source", "stats", "straight_source"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class KernelStats:
     lanes : int
         States per vector.
     trace_seconds, compile_seconds : float
-        From the making of the graph to `build`; in `build`.
+        From the making of the graph to its text; from there to machine code.
     """
 
     additions: int
@@ -111,17 +111,12 @@ def build(
     -----
     A call releases the GIL, keeps no state, and may run in several threads at once.
     """
-    started = time.perf_counter()
-    lanes = host_lanes() if lanes is None else lanes
-    signature, nodes, text = _translate(graph, inputs, outputs, lanes)
-    code = machine_code(text if warn else quiet(text))
-    counts = _statistics(count(nodes, outputs), lanes, started - graph.started, time.perf_counter() - started)
-    return make_ufunc(name, doc, code.address, signature.inputs, signature.outputs, _Kernel(code, signature, counts))
+    return build_source(name, doc, straight_source(graph, inputs, outputs, lanes), warn=warn)
 
 
 @dataclass(frozen=True, eq=False)
 class KernelSource:
-    """A body written elsewhere, with what it needs.
+    """A body, with what it needs.
 
     Attributes
     ----------
@@ -154,8 +149,29 @@ class KernelSource:
     length: int
 
 
+def straight_source(
+    graph: Graph, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray | Expr | float], lanes: int | None = None
+) -> KernelSource:
+    """The body of a trace as straight-line code; arguments and errors as for `build`."""
+    lanes = host_lanes() if lanes is None else lanes
+    if lanes not in LANES:
+        raise ValueError(f"lanes must be one of {LANES}, not {lanes}")
+    inputs = [np.asarray(x, dtype=object) for x in inputs]
+    outputs = [np.asarray(x, dtype=object) for x in outputs]
+    shapes_in, shapes_out = tuple(x.shape for x in inputs), tuple(x.shape for x in outputs)
+    for shape in (*shapes_in, *shapes_out):
+        if 0 in shape:
+            raise ValueError(f"a kernel cannot have an argument or result of core shape {shape}: nothing would be in it")
+    slots_out = [value for array in outputs for value in array.flat]
+    nodes = live_nodes(graph, slots_out)
+    text = body(nodes, [value for array in inputs for value in array.flat], slots_out, lanes)
+    operations = count(nodes, outputs)
+    length = operations_in(operations)
+    return KernelSource(shapes_in, shapes_out, text, 0, (), operations, graph.started, lanes, length)
+
+
 def build_source(name: str, doc: str, wide: KernelSource, narrow: KernelSource | None = None, warn: bool = True) -> np.ufunc:
-    """The kernel of a body written elsewhere, and of a narrow one on the same tables for as few states as its vectors hold."""
+    """The kernel of a body, and of a narrow one on the same tables for as few states as its vectors hold."""
     if narrow is not None and not all(map(np.array_equal, wide.arrays, narrow.arrays)):
         raise ValueError("two bodies of one kernel must read the same tables")
     traced = time.perf_counter()
@@ -174,7 +190,7 @@ def _module(source: KernelSource) -> str:
 
 def source(graph: Graph, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray | Expr | float], lanes: int) -> str:
     """The LLVM text that `build` compiles, for golden tests and for reading."""
-    return _translate(graph, inputs, outputs, lanes)[2]
+    return _module(straight_source(graph, inputs, outputs, lanes))
 
 
 def stats(kernel: np.ufunc) -> KernelStats:
@@ -183,28 +199,6 @@ def stats(kernel: np.ufunc) -> KernelStats:
     if not isinstance(payload, _Kernel):
         raise TypeError(f"{kernel!r} is not a compiled kernel")
     return payload.stats
-
-
-def _translate(graph, inputs, outputs, lanes):
-    if lanes not in LANES:
-        raise ValueError(f"lanes must be one of {LANES}, not {lanes}")
-    inputs = [np.asarray(x, dtype=object) for x in inputs]
-    outputs = [np.asarray(x, dtype=object) for x in outputs]
-    signature = Signature(tuple(x.shape for x in inputs), tuple(x.shape for x in outputs))
-    for shape in (*signature.inputs, *signature.outputs):
-        if 0 in shape:
-            raise ValueError(f"a kernel cannot have an argument or result of core shape {shape}: nothing would be in it")
-    slots_in = [value for array in inputs for value in array.flat]
-    slots_out = [value for array in outputs for value in array.flat]
-    nodes = live_nodes(graph, slots_out)
-    text = "\n".join(
-        (
-            movers(_most_axes(signature.inputs), _most_axes(signature.outputs), lanes),
-            body(nodes, slots_in, slots_out, lanes),
-            loop(signature.inputs, signature.outputs, lanes),
-        )
-    )
-    return signature, nodes, text
 
 
 def _most_axes(shapes: Sequence[tuple[int, ...]]) -> int:
