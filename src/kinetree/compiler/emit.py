@@ -12,7 +12,7 @@ from typing import Any
 from kinetree.compiler.graph import Expr, Graph
 from kinetree.compiler.logarithm import logarithm
 from kinetree.compiler.text import splat, vector
-from kinetree.compiler.trigonometry import SLOW_PATH, sine_cosine_group
+from kinetree.compiler.trigonometry import far_path, sine_cosine_group
 
 __all__ = ["StraightLine", "body", "declarations", "live_nodes"]
 
@@ -85,7 +85,8 @@ def body(nodes: Sequence[Expr], inputs: Sequence[Expr], outputs: Sequence[Expr |
 def declarations(parts: Sequence["StraightLine"]) -> str:
     """What the functions of a module need declared, and the code that they share."""
     lines = "\n".join(sorted(set().union(*(part.declared for part in parts))))
-    return f"{lines}\n{SLOW_PATH}" if any(part.has_trigonometry for part in parts) else lines
+    turning = [part for part in parts if part.has_trigonometry]
+    return f"{lines}\n{far_path(turning[0].lanes)}" if turning else lines
 
 
 class StraightLine:

@@ -65,11 +65,20 @@ class Arithmetic:
         """``fadd``, ``fsub``, ``fmul`` or ``fdiv``."""
         return self.put(f"{word} contract {vector(self.lanes)} {a}, {b}", name)
 
+    def multiply_add(self, a: str, b: str, c: str) -> str:
+        """``a b + c``, fused where the machine has such an instruction."""
+        return self.op("fadd", self.op("fmul", a, b), c)
+
+    def fused(self, a: str, b: str, c: str) -> str:
+        """``a b + c`` with one rounding on every machine, however slowly."""
+        V = vector(self.lanes)
+        return self.put(f"call {V} @llvm.fma.v{self.lanes}f64({V} {a}, {V} {b}, {V} {c})")
+
     def horner(self, z: str, coefficients: Sequence[float]) -> str:
         """The polynomial in `z`, lowest coefficient first."""
         result = self.number(coefficients[-1])
         for c in reversed(coefficients[:-1]):
-            result = self.op("fadd", self.op("fmul", result, z), self.number(c))
+            result = self.multiply_add(result, z, self.number(c))
         return result
 
     def integer(self, word: str, a: str, b: str, name: str | None = None) -> str:
