@@ -6,6 +6,7 @@ You write the operator expression; kinetree turns it into an O(N) sweep over the
 from kinetree.algebra.expression import Operator
 from kinetree.algebra.sko import SKO
 from kinetree.compilation import compile, reference
+from kinetree.compiler.threads import set_threads, threads
 from kinetree.errors import FileError, InputError, KinetreeError, MissingExtraError, ModelError, SimulationError
 from kinetree.functions import (
     bias_force,
@@ -100,5 +101,7 @@ __all__ = [
     "operators",
     "potential_energy",
     "reference",
+    "set_threads",
     "simulate",
+    "threads",
 ]

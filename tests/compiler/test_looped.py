@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import batches
 import numpy as np
 import pytest
 import zoo
@@ -53,9 +54,10 @@ def test_functions_are_the_reference(name):
     everything = name in ("mixed chain", "forest", "bush", "one free", "solo12", "003_tree6_multidof_joints")
     calls = CALLS if everything else {kt.forward_dynamics: CALLS[kt.forward_dynamics]}
     for function, names in calls.items():
-        given = arguments(model, names)
+        given = arguments(model, names, size=21)
         options = {"external": True} if "external" in names else {}
         kernel = kt.compile(function, model, lowering="looped", **options)
+        batches.assert_batches_do_not_matter(kernel, given)
         for ours, theirs in zip(as_list(kernel(*given)), as_list(kt.reference(function, model, *given)), strict=True):
             assert_close(ours, theirs, 1e-12, 1e-3)
 

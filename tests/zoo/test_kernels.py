@@ -1,5 +1,6 @@
 """The compiled kernels are equal to the NumPy reference, to 1e-12 of the largest entry, batched and one by one."""
 
+import batches
 import numpy as np
 import pytest
 import zoo
@@ -59,3 +60,10 @@ def test_compliance(name, frame):
     model = zoo.model(name)
     for bodies in ([0], [model.nbodies - 1, 0], list(range(model.nbodies))[-4:]):
         compare(kt.compliance, model, bodies=bodies, frame=frame)
+
+
+@pytest.mark.parametrize("name", zoo.NAMES)
+def test_batches_do_not_matter(name):
+    model = zoo.model(name)
+    given = batch(model, 21)
+    batches.assert_batches_do_not_matter(kt.compile(kt.inverse_dynamics, model), [given[x] for x in ("q", "v", "a")])

@@ -1,6 +1,6 @@
 """The body of a kernel: the live part of a graph as straight-line vector code, one state per lane.
 
-``void @body(ptr in, ptr out, ptr data)`` reads inputs and writes results laid out ``[slot][lane]``. Nodes are emitted in the
+``void @body(ptr in, ptr out, ptr tables)`` reads inputs and writes results laid out ``[slot][lane]``. Nodes are emitted in the
 order of `live_nodes`, each once; a result is stored as soon as it is known. Sines and cosines wait for each other: all
 those that depend on equally many sines and cosines before them are computed together, and share one check for far
 arguments.
@@ -78,7 +78,7 @@ def body(nodes: Sequence[Expr], inputs: Sequence[Expr], outputs: Sequence[Expr |
         return [at, f"  store {T} {value}, ptr %o{slot}, align {8 * lanes}"]
 
     code = StraightLine(nodes, list(enumerate(outputs)), lanes, load, store)
-    head = "define internal void @body(ptr noalias readonly %in, ptr noalias %out, ptr %data) noinline #0"
+    head = "define internal void @body(ptr noalias readonly %in, ptr noalias %out, ptr %tables) noinline #0"
     return f"{declarations([code])}\n{code.function(head)}"
 
 

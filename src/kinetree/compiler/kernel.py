@@ -1,6 +1,7 @@
 """A finished trace to a callable kernel."""
 
 import ctypes
+import math
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -10,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from kinetree.compiler.emit import body, live_nodes
+from kinetree.compiler.entry import entry
 from kinetree.compiler.graph import Expr, Graph
-from kinetree.compiler.layout import by_batch, loop, quiet
+from kinetree.compiler.layout import by_batch, states
 from kinetree.compiler.llvm import LANES, MachineCode, host_lanes, machine_code
 from kinetree.compiler.movers import movers
+from kinetree.compiler.threads import data_words
 from kinetree.compiler.ufunc import make_ufunc, owner_of
 
 __all__ = ["KernelSource", "KernelStats", "Signature", "build", "build_source", "count", "source", "stats", "straight_source"]
@@ -72,7 +75,7 @@ class _Kernel:
     arrays: tuple[np.ndarray, ...] = ()
     """Tables that the code reads."""
     data: Any = None
-    """Their addresses, at the address that the code is given as its ``data``."""
+    """What the code is given as its ``data``, their addresses in it."""
 
 
 def build(
@@ -176,20 +179,21 @@ def build_source(name: str, doc: str, wide: KernelSource, narrow: KernelSource |
         raise ValueError("two bodies of one kernel must read the same tables")
     traced = time.perf_counter()
     text = _module(wide) if narrow is None else by_batch(_module(wide), _module(narrow), narrow.lanes)
-    code = machine_code(text if warn else quiet(text))
+    code = machine_code(text + entry(len(wide.inputs) + len(wide.outputs), warn))
     counts = _statistics(wide.operations, wide.lanes, traced - wide.started, time.perf_counter() - traced)
-    data = (ctypes.c_void_p * len(wide.arrays))(*(array.ctypes.data for array in wide.arrays))
+    moved = sum(math.prod(shape) for shape in (*wide.inputs, *wide.outputs))
+    data = data_words(wide.lanes, operations_in(wide.operations) + moved, wide.arrays)
     kernel = _Kernel(code, Signature(wide.inputs, wide.outputs), counts, wide.arrays, data)
     return make_ufunc(name, doc, code.address, wide.inputs, wide.outputs, kernel, ctypes.addressof(data))
 
 
 def _module(source: KernelSource) -> str:
     around = movers(_most_axes(source.inputs), _most_axes(source.outputs), source.lanes)
-    return "\n".join((around, source.text, loop(source.inputs, source.outputs, source.lanes, source.spare)))
+    return "\n".join((around, source.text, states(source.inputs, source.outputs, source.lanes, source.spare)))
 
 
 def source(graph: Graph, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray | Expr | float], lanes: int) -> str:
-    """The LLVM text that `build` compiles, for golden tests and for reading."""
+    """The LLVM text that `build` compiles, all but its entry, for golden tests and for reading."""
     return _module(straight_source(graph, inputs, outputs, lanes))
 
 

@@ -10,62 +10,87 @@ state is repeated in the spare lanes: the same code runs, and storing a repeated
 import re
 from collections.abc import Sequence
 
+from kinetree.compiler.entry import ARGUMENTS, DATA
 from kinetree.compiler.text import vector
 
-__all__ = ["WORKSPACE_ON_STACK", "by_batch", "loop", "quiet"]
+__all__ = ["WORKSPACE_ON_STACK", "by_batch", "states"]
 
 WORKSPACE_ON_STACK = 256 * 1024  # bytes; beyond it the workspace comes from malloc
 
-# A large workspace is kept from call to call, because fresh pages cost more than the computation on them. Whoever calls takes
-# what is kept, or makes another if somebody else has it; the last to give back leaves his.
-_HEAP = """
+KEPT = 64
+"""Large workspaces kept from call to call, because fresh pages cost more than the computation on them. Who calls takes one that
+is kept, or makes one; whoever gives back leaves his where there is room."""
+
+_HEAP = f"""
 declare ptr @malloc(i64)
 declare void @free(ptr)
-declare i32 @PyGILState_Ensure()
-declare void @PyGILState_Release(i32)
-declare ptr @PyErr_NoMemory()
-@kept = internal global ptr null
+@kept = internal global [{KEPT} x ptr] zeroinitializer
 
-define internal ptr @take() noinline {{
+define internal ptr @take() noinline {{{{
 entry:
-  %old = atomicrmw xchg ptr @kept, ptr null seq_cst
-  %none = icmp eq ptr %old, null
-  br i1 %none, label %fresh, label %exit
+  br label %look
+look:
+  %k = phi i64 [0, %entry], [%k.next, %none]
+  %at = getelementptr ptr, ptr @kept, i64 %k
+  %seen = load atomic ptr, ptr %at monotonic, align 8
+  %empty = icmp eq ptr %seen, null
+  br i1 %empty, label %none, label %try
+try:
+  %old = atomicrmw xchg ptr %at, ptr null seq_cst
+  %gone = icmp eq ptr %old, null
+  br i1 %gone, label %none, label %exit
+none:
+  %k.next = add i64 %k, 1
+  %more = icmp ult i64 %k.next, {KEPT}
+  br i1 %more, label %look, label %fresh
 fresh:
-  %new = call ptr @malloc(i64 {bytes})
+  %new = call ptr @malloc(i64 {{bytes}})
   br label %exit
 exit:
-  %work = phi ptr [%old, %entry], [%new, %fresh]
+  %work = phi ptr [%old, %try], [%new, %fresh]
   ret ptr %work
-}}
+}}}}
 
-define internal void @give(ptr %work) noinline {{
+define internal void @give(ptr %work) noinline {{{{
 entry:
-  %other = atomicrmw xchg ptr @kept, ptr %work seq_cst
-  call void @free(ptr %other)
+  br label %look
+look:
+  %k = phi i64 [0, %entry], [%k.next, %none]
+  %at = getelementptr ptr, ptr @kept, i64 %k
+  %left = cmpxchg ptr %at, ptr null, ptr %work seq_cst monotonic
+  %done = extractvalue {{{{ ptr, i1 }}}} %left, 1
+  br i1 %done, label %exit, label %none
+none:
+  %k.next = add i64 %k, 1
+  %more = icmp ult i64 %k.next, {KEPT}
+  br i1 %more, label %look, label %full
+full:
+  call void @free(ptr %work)
+  br label %exit
+exit:
   ret void
-}}
+}}}}
 
-define void @release() {{
+define void @release() {{{{
 entry:
-  call void @give(ptr null)
+  br label %look
+look:
+  %k = phi i64 [0, %entry], [%k.next, %look]
+  %at = getelementptr ptr, ptr @kept, i64 %k
+  %old = atomicrmw xchg ptr %at, ptr null seq_cst
+  call void @free(ptr %old)
+  %k.next = add i64 %k, 1
+  %more = icmp ult i64 %k.next, {KEPT}
+  br i1 %more, label %look, label %exit
+exit:
   ret void
-}}
-
-define internal void @no_memory() noinline cold {{
-entry:
-  %gil = call i32 @PyGILState_Ensure()
-  %ignored = call ptr @PyErr_NoMemory()
-  call void @PyGILState_Release(i32 %gil)
-  ret void
-}}
+}}}}
 """
 _TAKE = """  %heap = call ptr @take()
   %failed = icmp eq ptr %heap, null
   br i1 %failed, label %out.of.memory, label %ready
 out.of.memory:
-  call void @no_memory()
-  ret void
+  ret i32 1
 ready:
   %address = ptrtoint ptr %heap to i64
   %low = and i64 %address, 63
@@ -97,47 +122,27 @@ exit:
 }
 """
 
-# Every bit that is a floating-point exception on x86, ARM or Windows, whichever bit means which.
-_ALL_EXCEPTIONS = 31
-
-
-def quiet(text: str) -> str:
-    """The module with a ``@loop`` that leaves no floating-point flags behind, so that NumPy has nothing to warn of."""
-    arguments = "ptr %args, ptr %dims, ptr %steps, ptr %data"
-    return (
-        text.replace("define void @loop(", "define internal void @computing_loop(")
-        + f"""
-declare i32 @feclearexcept(i32)
-define void @loop({arguments}) #0 {{
-  call void @computing_loop({arguments})
-  %cleared = call i32 @feclearexcept(i32 {_ALL_EXCEPTIONS})
-  ret void
-}}
-"""
-    )
-
 
 def by_batch(wide: str, narrow: str, few: int) -> str:
-    """One module of two that define ``@loop``: the narrow one's for up to `few` states, the wide one's for more."""
+    """One module of two that define ``@states``: the narrow one's for up to `few` states, the wide one's for more."""
     wide, narrow = _renamed(wide, "wide"), _renamed(narrow, "narrow")
     declared = {line for line in wide.splitlines() if line.startswith("declare")}
     narrow = "\n".join(line for line in narrow.splitlines() if line not in declared)
-    arguments = "ptr %args, ptr %dims, ptr %steps, ptr %data"
     releases = [f"  call void @release.{which}()" for which in ("wide", "narrow") if f"@release.{which}()" in wide + narrow]
     newline = "\n"
     return f"""{wide}
 {narrow}
-define void @loop({arguments}) #0 {{
+define internal i32 @states({ARGUMENTS}) #0 {{
 entry:
   %n = load i64, ptr %dims
   %few = icmp sle i64 %n, {few}
   br i1 %few, label %narrow, label %wide
 narrow:
-  call void @loop.narrow({arguments})
-  ret void
+  %narrow.failed = call i32 @states.narrow({ARGUMENTS})
+  ret i32 %narrow.failed
 wide:
-  call void @loop.wide({arguments})
-  ret void
+  %wide.failed = call i32 @states.wide({ARGUMENTS})
+  ret i32 %wide.failed
 }}
 
 define void @release() {{
@@ -155,8 +160,8 @@ def _renamed(text: str, suffix: str) -> str:
     return re.sub(r"@([\w.]+)", lambda found: f"@{found[1]}.{suffix}" if found[1] in own else found[0], text)
 
 
-def loop(inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]], lanes: int, spare: int = 0) -> str:
-    """LLVM text of ``@loop``, NumPy's inner loop ``void(char **args, npy_intp *dims, npy_intp *steps, void *data)``.
+def states(inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]], lanes: int, spare: int = 0) -> str:
+    """LLVM text of ``@states``: a batch on one core, by the arguments of NumPy's inner loops (see `entry`).
 
     Parameters
     ----------
@@ -210,9 +215,10 @@ def loop(inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]], 
     else:
         declarations, take, give = _HEAP.format(bytes=total + 64), _TAKE, _GIVE
     return f"""{declarations}{_AHEAD}
-define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) #0 {{
+define internal i32 @states({ARGUMENTS}) #0 {{
 start:
   %n = load i64, ptr %dims
+  %tables = getelementptr ptr, ptr %data, i64 {DATA}
   %some = icmp sgt i64 %n, 0
   br i1 %some, label %entry, label %nothing
 entry:
@@ -231,16 +237,16 @@ peek:
 {newline.join(look_ahead)}
   br label %compute
 compute:
-  call void @body(ptr %work, ptr %result, ptr %data)
+  call void @body(ptr %work, ptr %result, ptr %tables)
 {newline.join(move_out)}
   %i.next = add i64 %i, {lanes}
   %again = icmp slt i64 %i.next, %n
   br i1 %again, label %group, label %exit
 exit:
 {give}
-  ret void
+  ret i32 0
 nothing:
-  ret void
+  ret i32 0
 }}
 """
 

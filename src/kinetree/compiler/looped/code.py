@@ -34,7 +34,7 @@ Store = tuple[Place, Any]
 @final
 @dataclass(frozen=True, eq=False)
 class LoopedCode:
-    """Text of ``@body``; the arrays it reads through its ``data``; slots it needs; operations for one state."""
+    """Text of ``@body``; the arrays it reads through its ``tables``; slots it needs; operations for one state."""
 
     text: str
     arrays: tuple[np.ndarray, ...]
@@ -148,7 +148,7 @@ def _slots(tracer: Tracer, stores: dict[tuple[int, int], list[Store]]) -> tuple[
 
 @final
 class _Module:
-    """The module's text under construction; it reaches its arrays through ``%data``, so that it may stand at any address."""
+    """The module's text under construction; it reaches its arrays through ``%tables``, so that it may stand at any address."""
 
     def __init__(self, tracer, stores, slots, stride, bases, results, lanes) -> None:
         self.tracer, self.stores, self.slots, self.stride = tracer, stores, slots, stride
@@ -293,11 +293,11 @@ class _Module:
         k = f"sub i64 {size - 1}, %n" if stage % 2 else "add i64 %n, 0"
         newline = "\n"
         return f"""
-define internal void @pass{stage}(ptr %in, ptr %out, ptr %ws, ptr %data) noinline #0 {{
+define internal void @pass{stage}(ptr %in, ptr %out, ptr %ws, ptr %tables) noinline #0 {{
 entry:
-  %rows = load ptr, ptr %data
-  %tables.at = getelementptr ptr, ptr %data, i64 1
-  %tables = load ptr, ptr %tables.at
+  %rows = load ptr, ptr %tables
+  %constants.at = getelementptr ptr, ptr %tables, i64 1
+  %constants = load ptr, ptr %constants.at
 {newline.join(self._ground(stage))}
   br label %loop
 loop:
@@ -311,7 +311,7 @@ loop:
   %parent.row = load i64, ptr %parent.at
   %table.at = getelementptr i64, ptr %row, i64 {TABLE}
   %table.start = load i64, ptr %table.at
-  %table = getelementptr double, ptr %tables, i64 %table.start
+  %table = getelementptr double, ptr %constants, i64 %table.start
   %own.slot = mul i64 %k, {self.stride}
   %own = getelementptr {self.T}, ptr %ws, i64 %own.slot
   %parent.slot = mul i64 %parent.row, {self.stride}
@@ -348,9 +348,11 @@ exit:
         for slot in (int(self.out_starts[n][0]) + j for n in totals for j in range(self.out_sizes[n])):
             zeros.append(f"  %zero{slot} = getelementptr {self.T}, ptr %out, i64 {slot}")
             zeros.append(f"  store {self.T} zeroinitializer, ptr %zero{slot}, align {self.align}")
-        calls = "\n".join(f"  call void @pass{s}(ptr %in, ptr %out, ptr %ws, ptr %data)" for s in range(len(self.tracer.loops)))
+        calls = "\n".join(
+            f"  call void @pass{s}(ptr %in, ptr %out, ptr %ws, ptr %tables)" for s in range(len(self.tracer.loops))
+        )
         return f"""
-define internal void @body(ptr noalias readonly %in, ptr %out, ptr readonly %data) noinline #0 {{
+define internal void @body(ptr noalias readonly %in, ptr %out, ptr readonly %tables) noinline #0 {{
 entry:
   %ws = getelementptr {self.T}, ptr %out, i64 {sum(self.out_sizes)}
 {newline.join(zeros)}
