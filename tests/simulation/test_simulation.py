@@ -41,17 +41,14 @@ def distance(model, a, b) -> float:
     return max(np.abs(functions.difference(model, a.q[-1], b.q[-1])).max(), np.abs(a.v[-1] - b.v[-1]).max())
 
 
-@pytest.mark.parametrize(("integrator", "order"), [("rk4", 4), ("semi-implicit-euler", 1)])
-def test_order_is_the_slope_of_the_error(model, start, integrator, order):
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_order_is_the_slope_of_the_error(model, start, integrator):
+    order = INTEGRATORS[integrator].order
     exact = simulate(model, *start, 0.2, 1e-4, store_every=10**6)
     steps = np.array([1e-2, 5e-3, 2.5e-3])
     errors = [distance(model, simulate(model, *start, 0.2, h, integrator=integrator), exact) for h in steps]
     slopes = np.diff(np.log(errors)) / np.diff(np.log(steps))
     assert np.allclose(slopes, order, atol=0.15), (errors, slopes)
-
-
-def test_table_covers_every_integrator():
-    assert set(INTEGRATORS) == {"rk4", "semi-implicit-euler"}
 
 
 def test_energy_drift_of_rk4_falls_at_least_as_its_order(model, start):
@@ -154,7 +151,8 @@ def test_external_wrench_that_carries_the_weight():
     thrust = np.zeros((4, 6))
     thrust[0, 5] = 1.0
     constant = simulate(satellite, duration=0.1, dt=1e-2, external=thrust)
-    assert np.array_equal(constant.q, simulate(satellite, duration=0.1, dt=1e-2, external=lambda t, q, v: thrust).q)
+    asked = simulate(satellite, duration=0.1, dt=1e-2, external=lambda t, q, v: thrust)
+    assert np.allclose(constant.q, asked.q, rtol=0.0, atol=1e-14)  # one kernel a step, or several: equal to rounding
     assert constant.driven and constant.q[-1][6] > resting.q[-1][6]
 
 

@@ -20,6 +20,8 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
     "x": ("nv",),
     "external": ("nbodies", 6),
     "wrenches": ("nbodies", 6),
+    "h": (),
+    **{f"a{k}": ("nv",) for k in range(1, 5)},
 }
 
 

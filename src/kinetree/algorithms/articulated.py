@@ -39,7 +39,7 @@ def forward_dynamics(model: Model, q: Array, v: Array, tau: Array, external: Arr
     loads = each(lambda P, bias, b: P @ bias + b, P, bias, b)
     nu = gather(model.tree, residual, NO_FORCE, phi, H, D, G, split(model.v_slices, tau), loads)
     swept = scatter(model.tree, acceleration, (ground_acceleration(model), None), phi, H, G, nu, bias)
-    return stacked(unzip(swept, 2)[1])
+    return stacked(unzip(swept, 2)[1], model.v_slices)
 
 
 def inverse_mass_matrix(model: Model, q: Array) -> Array:

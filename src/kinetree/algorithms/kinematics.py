@@ -108,7 +108,7 @@ def integrate(model: Model, q: Array, v_dt: Array) -> Array:
         split(model.q_slices, q),
         split(model.v_slices, v_dt),
     )
-    return stacked(moved)
+    return stacked(moved, model.q_slices)
 
 
 def difference(model: Model, q0: Array, q1: Array) -> Array:

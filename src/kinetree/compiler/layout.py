@@ -7,13 +7,14 @@ state is repeated in the spare lanes: the same code runs, and storing a repeated
 `movers` has the ways to move values.
 """
 
+import math
 import re
 from collections.abc import Sequence
 
 from kinetree.compiler.entry import ARGUMENTS, DATA
 from kinetree.compiler.text import vector
 
-__all__ = ["WORKSPACE_ON_STACK", "by_batch", "states"]
+__all__ = ["COPY", "WORKSPACE_ON_STACK", "by_batch", "copied", "joined", "renamed", "slots", "states"]
 
 WORKSPACE_ON_STACK = 256 * 1024  # bytes; beyond it the workspace comes from malloc
 
@@ -125,13 +126,10 @@ exit:
 
 def by_batch(wide: str, narrow: str, few: int) -> str:
     """One module of two that define ``@states``: the narrow one's for up to `few` states, the wide one's for more."""
-    wide, narrow = _renamed(wide, "wide"), _renamed(narrow, "narrow")
-    declared = {line for line in wide.splitlines() if line.startswith("declare")}
-    narrow = "\n".join(line for line in narrow.splitlines() if line not in declared)
-    releases = [f"  call void @release.{which}()" for which in ("wide", "narrow") if f"@release.{which}()" in wide + narrow]
+    both = joined((renamed(wide, "wide"), renamed(narrow, "narrow")))
+    releases = [f"  call void @release.{which}()" for which in ("wide", "narrow") if f"@release.{which}()" in both]
     newline = "\n"
-    return f"""{wide}
-{narrow}
+    return f"""{both}
 define internal i32 @states({ARGUMENTS}) #0 {{
 entry:
   %n = load i64, ptr %dims
@@ -153,7 +151,14 @@ entry:
 """
 
 
-def _renamed(text: str, suffix: str) -> str:
+def joined(parts: Sequence[str]) -> str:
+    """Modules as one, what several declare declared once."""
+    lines = [line for part in parts for line in part.splitlines()]
+    declared = dict.fromkeys(line for line in lines if line.startswith("declare"))
+    return "\n".join([*declared, *(line for line in lines if not line.startswith("declare"))])
+
+
+def renamed(text: str, suffix: str) -> str:
     """The module with a suffix on every name that it defines."""
     names = re.findall(r"^define [^@]*@([\w.]+)\(|^@([\w.]+) =", text, flags=re.MULTILINE)
     own = {name for pair in names for name in pair if name}
@@ -173,8 +178,8 @@ def states(inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]
         Slots of the workspace behind the results, for the body's own use.
     """
     shapes = [*inputs, *outputs]
-    sizes = [_size(shape) for shape in shapes]
-    slots_in = sum(sizes[: len(inputs)])
+    sizes = [slots([shape]) for shape in shapes]
+    slots_in = slots(inputs)
     total = 8 * lanes * (sum(sizes) + spare)
     on_stack = total <= WORKSPACE_ON_STACK
     entry, move_in, move_out, look_ahead = [], [], [], []
@@ -251,8 +256,15 @@ nothing:
 """
 
 
-def _size(shape: tuple[int, ...]) -> int:
-    n = 1
-    for extent in shape:
-        n *= extent
-    return n
+COPY = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
+
+
+def copied(to: str, source: str, count: int, lanes: int) -> str:
+    """The line that copies so many slots of a workspace; the module declares `COPY`."""
+    align, size = 8 * lanes, 8 * lanes * count
+    return f"  call void @llvm.memcpy.p0.p0.i64(ptr align {align} {to}, ptr align {align} {source}, i64 {size}, i1 false)"
+
+
+def slots(shapes: Sequence[tuple[int, ...]]) -> int:
+    """How many numbers arrays of these shapes hold together."""
+    return sum(math.prod(shape) for shape in shapes)

@@ -11,8 +11,21 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import InputError
 from kinetree.model import Model
-from kinetree.simulation.system import Signal
 from kinetree.spatial.scalars import Array
+
+Signal = Callable[[float, Array, Array], Array]
+"""signal(t, q, v): joint forces (nv,), or wrenches on the bodies (nbodies, 6)."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Constant:
+    """The signal that always has one value."""
+
+    value: Array
+
+    def __call__(self, t: float, q: Array, v: Array) -> Array:
+        return self.value
 
 
 @final
@@ -65,6 +78,8 @@ def control_signal(model: Model, control: Any) -> Signal | None:
             raise InputError(
                 f"{what}: the forces of a table must have shape (K, {model.nv}), found {control.taus.shape}. {_joints(model)}"
             )
+        if len(control.times) == 1:
+            return Constant(control.taus[0])
         table = control
         return lambda t, q, v: table(t)
     if callable(control):
@@ -85,7 +100,7 @@ def external_signal(model: Model, external: Any) -> Signal | None:
 
 def _constant(value: ArrayLike, shape: tuple[int, ...], what: str, meaning: str) -> Signal | None:
     found = _shaped(value, shape, what, meaning)
-    return (lambda t, q, v: found) if found.any() else None
+    return Constant(found) if found.any() else None
 
 
 def _checked(function: Callable[..., Any], shape: tuple[int, ...], what: str, meaning: str) -> Signal:

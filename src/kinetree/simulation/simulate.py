@@ -13,11 +13,11 @@ from kinetree.errors import InputError, KinetreeError, SimulationError
 from kinetree.evaluation import checked_arguments
 from kinetree.model import Model
 from kinetree.simulation.control import control_signal, external_signal
-from kinetree.simulation.integrators import INTEGRATORS, Step
+from kinetree.simulation.integrators import INTEGRATORS
 from kinetree.simulation.labels import coordinate_labels, velocity_labels
 from kinetree.simulation.progress import ProgressBar
 from kinetree.simulation.run import Run
-from kinetree.simulation.system import system_of
+from kinetree.simulation.system import stepper
 from kinetree.spatial.scalars import Array
 
 MEMORY_LIMIT = 4 * 2**30
@@ -72,21 +72,21 @@ def simulate(
 
     Cost: O(N) per call of the dynamics, 4 a step for rk4, 1 for semi-implicit-euler.
     """
-    step = _integrator(integrator)
+    check_integrator(integrator)
     q, v = _initial_state(model, q0, v0)
-    steps = _steps(duration, dt)
+    steps, last = _steps(duration, dt)
     store_every = _whole(store_every, "store_every")
     rows = _rows(model, steps, store_every)
     drives = control_signal(model, control), external_signal(model, external)
-    system = system_of(model, *drives)
+    step = stepper(model, integrator, *drives)
     record = _Record(model, rows, integrator, float(dt), drives != (None, None))
     record.store(0.0, q, v)
     t, k = 0.0, 0
     try:
         with ProgressBar(steps, progress, f"simulating {model.name}") as bar, np.errstate(all="ignore"):
             for k in range(1, steps + 1):
-                after = k * dt if k < steps else duration
-                q_after, v_after = step(system, t, q, v, after - t)
+                after, h = (k * dt, dt) if k < steps else (duration, last)
+                q_after, v_after = step(t, q, v, h)
                 if not math.isfinite(q_after.dot(q_after) + v_after.dot(v_after)):
                     raise SimulationError(_diverged(model, t, dt, v))
                 t, q, v = after, q_after, v_after
@@ -168,13 +168,14 @@ def _initial_state(model: Model, q0: ArrayLike | None, v0: ArrayLike | None) -> 
     return q, v
 
 
-def _integrator(name: str) -> Step:
+def check_integrator(name: str) -> None:
+    """`InputError` unless it is the name of one."""
     if not isinstance(name, str) or name not in INTEGRATORS:
         raise InputError(f"integrator must be one of {', '.join(map(repr, INTEGRATORS))}, found {name!r}.")
-    return INTEGRATORS[name]
 
 
-def _steps(duration: float, dt: float) -> int:
+def _steps(duration: float, dt: float) -> tuple[int, float]:
+    """How many steps, and the length of the last one [s]."""
     for name, value in (("duration", duration), ("dt", dt)):
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
             raise InputError(f"{name} must be a number of seconds, found {value!r:.60}.")
@@ -184,7 +185,10 @@ def _steps(duration: float, dt: float) -> int:
         raise InputError(f"dt must not exceed duration, found dt = {dt:g} s, duration = {duration:g} s.")
     if not duration / dt < 2**53:
         raise InputError(f"duration/dt must be below 2^53 steps, found {duration:g} s / {dt:g} s. Take a larger dt.")
-    return max(1, math.ceil(duration / dt - WHOLE_STEP))
+    steps = max(1, math.ceil(duration / dt - WHOLE_STEP))
+    last = duration - (steps - 1) * dt
+    rounding = max(WHOLE_STEP, 4.0 * steps * np.finfo(float).eps)
+    return steps, dt if abs(last - dt) <= rounding * dt else last
 
 
 def _rows(model: Model, steps: int, store_every: int) -> int:

@@ -61,7 +61,9 @@ def _traced(
     guard: Callable[..., Any] | None,
 ) -> tuple[Tracer, list[Any], tuple[tuple[int, ...], ...]]:
     program = Program(model.tree)
-    arrays = {name: Vector(program, name, shape) for name, shape in shapes.items()}
+    arrays: dict[str, Any] = {
+        name: Vector(program, name, shape) if shape else program.number(name) for name, shape in shapes.items()
+    }
     found = _listed(algorithm(model, **arrays, **options))
     results: list[Any] = [x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x for x in found]
     if not results or not all(isinstance(x, (Result, Total)) for x in results):
@@ -76,7 +78,7 @@ def _listed(found: Any) -> list[Any]:
     return list(found) if isinstance(found, (tuple, list)) else [found]
 
 
-def _guarded(model: Model, arrays: Mapping[str, Vector], results: list[Any], guard: Callable[..., Any]) -> Any:
+def _guarded(model: Model, arrays: Mapping[str, Any], results: list[Any], guard: Callable[..., Any]) -> Any:
     parts: dict[str, Any] = {}
     for name, x in arrays.items():
         if len(x.shape) > 1:

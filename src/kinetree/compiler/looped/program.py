@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, final
 
 from kinetree.model.tree import Tree
@@ -110,9 +113,65 @@ class Total:
         return Total(self.program, self.program.each(linear, (self.values,)))
 
 
+class _Owned(ABC):
+    """What each body owns of an array; arithmetic with numbers and with others of its kind is done body by body."""
+
+    program: Program
+    values: Recorded
+
+    __array_ufunc__ = None
+
+    def __add__(self, other: Any) -> Any:
+        return self._with(operator.add, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with(operator.sub, other)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._with(operator.mul, other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._with(operator.truediv, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._with(lambda x, c: c + x, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._with(lambda x, c: c - x, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._with(lambda x, c: c * x, other)
+
+    def __neg__(self) -> Any:
+        return self._with(operator.mul, -1.0)
+
+    def _with(self, node: Callable[[Any, Any], Any], other: Any) -> Any:
+        if isinstance(other, Real):
+            return self._like(self.program.each(lambda x: node(x, other), (self.values,)), self)
+        if isinstance(other, _Owned):
+            return self._like(self.program.each(node, (self.values, other.values)), other)
+        return NotImplemented
+
+    @abstractmethod
+    def _like(self, values: Recorded, other: _Owned) -> _Owned:
+        """`values` as what arithmetic of this and another gives."""
+
+
 @final
 @dataclass(frozen=True, eq=False)
-class Result:
+class Number(_Owned):
+    """One number, the same to every body."""
+
+    program: Program
+    values: Recorded
+
+    def _like(self, values: Recorded, other: _Owned) -> _Owned:
+        return Number(self.program, values) if isinstance(other, Number) else other._like(values, other)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Result(_Owned):
     """An output array: what each body owns, end to end (`is_piled`: along a new first axis)."""
 
     program: Program
@@ -126,6 +185,11 @@ class Result:
             raise NotSweepsError("a result is used as a vector of another kind")
         return self.values
 
+    def _like(self, values: Recorded, other: _Owned) -> _Owned:
+        if isinstance(other, Result) and (other.is_piled, other.slices) != (self.is_piled, self.slices):
+            raise NotSweepsError("results of different kinds are combined")
+        return Result(self.program, values, self.is_piled, self.slices)
+
 
 @final
 @dataclass(eq=False)
@@ -134,6 +198,11 @@ class Program:
 
     tree: Tree
     sweeps: list[Sweep] = field(default_factory=list)
+
+    def number(self, name: str) -> Number:
+        """An input that is one number."""
+        everywhere = Piece(self, Vector(self, name, ()), (0,) * len(self.tree), (1,) * len(self.tree))
+        return Number(self, self.each(lambda x: x[0], (everywhere,)))
 
     def each(self, node: Callable[..., Any], data: tuple[Any, ...]) -> Recorded:
         return self._record("each", node, None, data)
