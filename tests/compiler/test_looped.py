@@ -184,8 +184,8 @@ def test_no_memory_for_the_workspace_is_an_error():
     code = (
         "import resource, numpy as np, kinetree as kt\n"
         "link = kt.Inertia(1.0, [0.05, 0.0, 0.01], np.diag([0.01, 0.02, 0.015]))\n"
-        "joint, pose = kt.Revolute([1, 0, 0]), kt.Pose(translation=[0.1, 0, 0])\n"
-        "bodies = [kt.Body(f'b{k}', f'b{k - 1}' if k else None, joint, pose, link) for k in range(16000)]\n"
+        "joints, pose = [kt.Revolute(axis) for axis in np.eye(3)], kt.Pose(translation=[0.1, 0.02, 0.03])\n"
+        "bodies = [kt.Body(f'b{k}', f'b{k - 1}' if k else None, joints[k % 3], pose, link) for k in range(16000)]\n"
         "kernel = kt.compile(kt.forward_dynamics, kt.Model(bodies))\n"
         "q, out = np.zeros((8, 16000)), np.zeros((8, 16000))\n"
         "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"

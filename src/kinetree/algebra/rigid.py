@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kinetree.algebra.sko import SKO
 from kinetree.algebra.sweeps import each, split
 from kinetree.model import Joint, Model, Pose
 from kinetree.spatial.scalars import Array
 from kinetree.spatial.sixvectors import Shift
+from kinetree.spatial.turns import placed
 
 
 def weight(joint: Joint, placement: Pose, q: Array) -> Shift:
     """φ(parent, k): placement of the joint on the parent, then what the joint has moved."""
     R, p = joint.displacement(q)
-    return Shift(placement.rotation @ R, placement.rotation @ p + placement.translation)
+    return Shift(placed(placement.rotation, R), placement.rotation @ p + placement.translation)
 
 
 def joints(model: Model) -> list[Joint]:
@@ -33,5 +36,14 @@ def joint_maps(model: Model, q: Array) -> list[Array]:
 
 def sko_model(model: Model, q: Array, batch: tuple[int, ...] | None = None) -> SKO:
     """The SKO model at q, an array (nq,) of scalars; `batch` is the shape inside them, None if they are traced."""
+    return _sko_model(model, q, model.inertias, batch)
+
+
+def lean_model(model: Model, q: Array) -> SKO:
+    """An SKO model of the same mass matrix, by inertias that hold fewer numbers: its M, P and R are not the bodies' own."""
+    return _sko_model(model, q, model.grouped_inertias, None)
+
+
+def _sko_model(model: Model, q: Array, inertias: Sequence[Array], batch: tuple[int, ...] | None) -> SKO:
     sizes = [joint.nv for joint in joints(model)]
-    return SKO.trusted(model.tree, weights(model, q), joint_maps(model, q), model.inertias, sizes, 6, model.body_names, batch)
+    return SKO.trusted(model.tree, weights(model, q), joint_maps(model, q), inertias, sizes, 6, model.body_names, batch)

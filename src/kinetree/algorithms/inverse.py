@@ -1,54 +1,67 @@
 """Inverse dynamics, the Newton–Euler sweeps in operator form. Source: Jain II (1), (2), (10).
 
-V = φ* H* v        α = φ* (H* v̇ + a)        f = φ (M α + b)        τ = H f
+α = φ* (H* v̇ + a)        f = φ (M α + b)        τ = H f
+
+α is the rate of the angular velocity and the acceleration of the body's origin, gravity taken as an acceleration of the
+ground. With it neither a nor b holds a linear velocity, so that only ω is swept to the tips, not V.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from kinetree.algebra.rigid import joint_maps, weights
+from kinetree.algebra.rigid import joint_maps, joints, weights
 from kinetree.algebra.sweeps import each, gather, rows, scatter, split, stacked
-from kinetree.algorithms.kinematics import acceleration_biases, velocities
-from kinetree.model import Model
+from kinetree.model import Joint, Model
+from kinetree.spatial.points import field_gradient, wrench
+from kinetree.spatial.rotations import cross
 from kinetree.spatial.scalars import Array
-from kinetree.spatial.sixvectors import Shift, cross_force
+from kinetree.spatial.sixvectors import Shift
 
 NO_FORCE = np.zeros(6)
+Motion = tuple[Array, Array, Array]
+"""Angular velocity, its rate, and the acceleration of the origin, each (3,), body axes."""
 
 
-def ground_acceleration(model: Model) -> Array:
-    """Gravity as an upward acceleration of the ground, which is the same to every body."""
-    return np.concatenate([np.zeros(3), -model.gravity])
+def motion(parent: Motion, joint: Joint, phi: Shift, H: Array, q: Array, v: Array, vdot: Array) -> Motion:
+    """The motion of a body from its parent's, from the base to the tips."""
+    omega_parent, omega_rate, acceleration = parent
+    R, S = phi.R, field_gradient(omega_parent, omega_rate)
+    omega = R.T @ omega_parent
+    own, rate = H.T @ v, H.T @ vdot + joint.bias(q, v)  # V − φ* V_p and its rate in body axes, H* v̇ + Ḣ* v
+    return (
+        omega + own[:3],
+        R.T @ omega_rate + rate[:3] + cross(omega, own[:3]),
+        R.T @ (acceleration + S @ phi.d) + rate[3:] + cross(omega + omega + own[:3], own[3:]),
+    )
 
 
-def gyroscopic_forces(model: Model, V: list[Array], external: Array | None) -> list[Array]:
-    """b(k) (6,): V ×* M V less the external wrench."""
+def inertial_forces(model: Model, phi: Any, H: Any, q: Array, v: Array, vdot: Array, external: Array | None) -> Any:
+    """M α + b (6,) of each body, less the external wrench."""
+    ground = np.zeros(3), np.zeros(3), -model.gravity
+    coordinates, rates, accelerations = split(model.q_slices, q), split(model.v_slices, v), split(model.v_slices, vdot)
+    motions = scatter(model.tree, motion, ground, joints(model), phi, H, coordinates, rates, accelerations)
     loads = [NO_FORCE] * model.nbodies if external is None else rows(external)
 
-    def node(V: Array, M: Array, load: Array) -> Array:
-        return cross_force(V, M @ V) - load  # b = V ×* M V − W
+    def node(motion: Motion, J: Array, load: Array) -> Array:
+        omega, omega_rate, acceleration = motion
+        return wrench(J, field_gradient(omega, omega_rate), acceleration) - load
 
-    return each(node, V, model.inertias, loads)
+    return each(node, motions, model.grouped_pseudo_inertias, loads)
 
 
 def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, external: Array | None = None) -> Array:
     """τ (nv,) that produces the acceleration a."""
     phi, H = weights(model, q), joint_maps(model, q)
-    V = velocities(model, phi, H, v)
-    bias = acceleration_biases(model, q, v, V, H)
-    b = gyroscopic_forces(model, V, external)
+    loads = inertial_forces(model, phi, H, q, v, a, external)
 
-    def accelerations(alpha_parent: Array, phi: Shift, H: Array, a: Array, bias: Array) -> Array:
-        return phi.T @ alpha_parent + H.T @ a + bias  # α = φ* α_p + H* v̇ + a
-
-    def forces(received: Array, phi: Shift, H: Array, M: Array, alpha: Array, b: Array) -> tuple[Array, Array]:
-        f = received + M @ alpha + b  # f = Σ φ f_j + M α + b
+    def node(received: Array, phi: Shift, H: Array, load: Array) -> tuple[Array, Array]:
+        f = received + load  # f = Σ φ f_j + M α + b
         return H @ f, phi @ f  # τ = H f
 
-    accelerated = split(model.v_slices, a)
-    alpha = scatter(model.tree, accelerations, ground_acceleration(model), phi, H, accelerated, bias)
-    return stacked(gather(model.tree, forces, NO_FORCE, phi, H, model.inertias, alpha, b))
+    return stacked(gather(model.tree, node, NO_FORCE, phi, H, loads))
 
 
 def bias_force(model: Model, q: Array, v: Array, external: Array | None = None) -> Array:

@@ -9,9 +9,9 @@ import numpy as np
 
 from kinetree.algebra.rigid import joint_maps, joints, sko_model, weights
 from kinetree.algebra.sweeps import each, piled, rows, scatter, split, stacked, total, unzip
-from kinetree.model import Joint, Model
+from kinetree.model import Model
 from kinetree.spatial.scalars import Array, Scalar
-from kinetree.spatial.sixvectors import Shift, cross_motion
+from kinetree.spatial.sixvectors import Shift
 
 AT_REST = np.zeros(6)
 ORIGIN = (np.eye(3), np.zeros(3))
@@ -24,15 +24,6 @@ def velocities(model: Model, phi: list[Shift], H: list[Array], v: Array) -> list
         return phi.T @ V_parent + H.T @ v  # V = φ* V_p + H* v
 
     return scatter(model.tree, node, AT_REST, phi, H, split(model.v_slices, v))
-
-
-def acceleration_biases(model: Model, q: Array, v: Array, V: list[Array], H: list[Array]) -> list[Array]:
-    """a(k) (6,): acceleration that is there although v̇ = 0."""
-
-    def node(joint: Joint, q: Array, v: Array, V: Array, H: Array) -> Array:
-        return joint.bias(q, v) + cross_motion(V, H.T @ v)  # a = Ḣ* v + V × H* v
-
-    return each(node, joints(model), split(model.q_slices, q), split(model.v_slices, v), V, H)
 
 
 def poses(model: Model, q: Array) -> list[tuple[Array, Array]]:

@@ -103,6 +103,13 @@ class Inertia:
         s = skew(self.com)
         return np.block([[self.tensor - self.mass * s @ s, self.mass * s], [-self.mass * s, self.mass * np.eye(3)]])
 
+    @property
+    def pseudo_inertia(self) -> Array:
+        """J (4, 4) at the joint frame: [[Σ, h], [h*, m]] with Σ = ½ tr(I) 1 − I about it, h = m s."""
+        h = self.mass * self.com
+        second = 0.5 * np.trace(self.tensor) * np.eye(3) - self.tensor + np.outer(h, self.com)
+        return np.block([[second, h[:, None]], [h[None], np.array([[self.mass]])]])
+
     def moved(self, pose: Pose) -> Inertia:
         """The same inertia in the frame that `pose` is given in."""
         R = pose.rotation

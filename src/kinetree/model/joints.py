@@ -27,6 +27,7 @@ from kinetree.spatial.rotations import (
     translation_jacobian,
 )
 from kinetree.spatial.scalars import Array, array
+from kinetree.spatial.turns import NO_ROTATION, Rotation, about, of_matrix
 
 ZERO3 = np.zeros(3)
 
@@ -59,8 +60,8 @@ class Joint(ABC):
         return f"{type(self).__name__}({arguments})"
 
     @abstractmethod
-    def displacement(self, q: Array) -> tuple[Array, Array]:
-        """Rotation (3, 3) and origin (3,) [m] of the body frame in the joint frame."""
+    def displacement(self, q: Array) -> tuple[Rotation, Array]:
+        """Rotation and origin (3,) [m] of the body frame in the joint frame."""
 
     @abstractmethod
     def H(self, q: Array) -> Array:
@@ -69,6 +70,13 @@ class Joint(ABC):
     def bias(self, q: Array, v: Array) -> Array:
         """Ḣ* v (6,): zero where H is constant in body axes."""
         return np.zeros(6)
+
+    def unmoved(self) -> Array:
+        """Q (4, 4): a body's pseudo-inertia J moves as well if the part Q J Q of it rides on the parent instead.
+
+        That is mass on an axis of rotation, and second moments that a translation does not change.
+        """
+        return np.zeros((4, 4))
 
     def neutral(self) -> Array:
         """Coordinates (nq,) at which the body frame is the joint frame."""
@@ -90,6 +98,13 @@ class Joint(ABC):
         return q1 - q0
 
 
+def _projection(axis: Array, origin: float) -> Array:
+    """diag(a a*/a*a, origin) (4, 4), onto points [r; 1] of an axis."""
+    Q = np.zeros((4, 4))
+    Q[:3, :3], Q[3, 3] = np.outer(axis, axis) / max(axis @ axis, np.finfo(float).tiny), origin
+    return Q
+
+
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Weld(Joint):
@@ -97,8 +112,11 @@ class Weld(Joint):
 
     kind, nq, nv = "weld", 0, 0
 
-    def displacement(self, q: Array) -> tuple[Array, Array]:
-        return np.eye(3), ZERO3
+    def displacement(self, q: Array) -> tuple[Rotation, Array]:
+        return NO_ROTATION, ZERO3
+
+    def unmoved(self) -> Array:
+        return np.eye(4)
 
     def H(self, q: Array) -> Array:
         return np.zeros((0, 6))
@@ -120,8 +138,11 @@ class Revolute(_AboutAxis):
 
     kind, nq, nv, angles = "revolute", 1, 1, (0,)
 
-    def displacement(self, q: Array) -> tuple[Array, Array]:
-        return rotation_about(self.axis, q[0]), ZERO3
+    def displacement(self, q: Array) -> tuple[Rotation, Array]:
+        return about(self.axis, q[0]), ZERO3
+
+    def unmoved(self) -> Array:
+        return _projection(self.axis, 1.0)
 
     def H(self, q: Array) -> Array:
         return np.concatenate([self.axis, ZERO3])[None]
@@ -133,8 +154,11 @@ class Prismatic(_AboutAxis):
 
     kind, nq, nv = "prismatic", 1, 1
 
-    def displacement(self, q: Array) -> tuple[Array, Array]:
-        return np.eye(3), self.axis * q[0]
+    def displacement(self, q: Array) -> tuple[Rotation, Array]:
+        return NO_ROTATION, self.axis * q[0]
+
+    def unmoved(self) -> Array:
+        return np.diag([1.0, 1.0, 1.0, 0.0])
 
     def H(self, q: Array) -> Array:
         return np.concatenate([ZERO3, self.axis])[None]
@@ -152,8 +176,11 @@ class Screw(_AboutAxis):
         super().__post_init__()
         object.__setattr__(self, "pitch", float(real_array(self.pitch, (), "the pitch of a screw joint")))
 
-    def displacement(self, q: Array) -> tuple[Array, Array]:
-        return rotation_about(self.axis, q[0]), self.axis * (self.pitch * q[0])
+    def displacement(self, q: Array) -> tuple[Rotation, Array]:
+        return about(self.axis, q[0]), self.axis * (self.pitch * q[0])
+
+    def unmoved(self) -> Array:
+        return _projection(self.axis, 0.0)
 
     def H(self, q: Array) -> Array:
         return np.concatenate([self.axis, self.pitch * self.axis])[None]
@@ -165,8 +192,11 @@ class Cylindrical(_AboutAxis):
 
     kind, nq, nv, angles = "cylindrical", 2, 2, (0,)
 
-    def displacement(self, q: Array) -> tuple[Array, Array]:
-        return rotation_about(self.axis, q[0]), self.axis * q[1]
+    def displacement(self, q: Array) -> tuple[Rotation, Array]:
+        return about(self.axis, q[0]), self.axis * q[1]
+
+    def unmoved(self) -> Array:
+        return _projection(self.axis, 0.0)
 
     def H(self, q: Array) -> Array:
         return np.array([[*self.axis, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, *self.axis]])
@@ -195,8 +225,11 @@ class Universal(_TwoAxes):
         if np.linalg.norm(np.cross(self.axis1, self.axis2)) < 1e-6:
             raise ModelError(f"the axes of a universal joint must differ, found {self.axis1.tolist()} twice.")
 
-    def displacement(self, q: Array) -> tuple[Array, Array]:
-        return rotation_about(self.axis1, q[0]) @ rotation_about(self.axis2, q[1]), ZERO3
+    def displacement(self, q: Array) -> tuple[Rotation, Array]:
+        return about(self.axis1, q[0]) @ about(self.axis2, q[1]), ZERO3
+
+    def unmoved(self) -> Array:
+        return _projection(ZERO3, 1.0)
 
     def H(self, q: Array) -> Array:
         first = rotation_about(self.axis2, q[1]).T @ self.axis1
@@ -225,8 +258,11 @@ class Planar(_TwoAxes):
         """axis1 × axis2."""
         return np.cross(self.axis1, self.axis2)
 
-    def displacement(self, q: Array) -> tuple[Array, Array]:
-        return rotation_about(self.normal, q[2]), self.axis1 * q[0] + self.axis2 * q[1]
+    def displacement(self, q: Array) -> tuple[Rotation, Array]:
+        return about(self.normal, q[2]), self.axis1 * q[0] + self.axis2 * q[1]
+
+    def unmoved(self) -> Array:
+        return _projection(self.normal, 0.0)
 
     def H(self, q: Array) -> Array:
         x, y = self._axes_in_body(q)
@@ -250,8 +286,11 @@ class Spherical(Joint):
     kind, nq, nv = "spherical", 4, 3
     quaternion = slice(0, 4)
 
-    def displacement(self, q: Array) -> tuple[Array, Array]:
-        return rotation_of_quaternion(q), ZERO3
+    def displacement(self, q: Array) -> tuple[Rotation, Array]:
+        return of_matrix(rotation_of_quaternion(q)), ZERO3
+
+    def unmoved(self) -> Array:
+        return _projection(ZERO3, 1.0)
 
     def H(self, q: Array) -> Array:
         return np.eye(3, 6)
@@ -278,8 +317,8 @@ class Free(Joint):
     kind, nq, nv = "free", 7, 6
     quaternion = slice(0, 4)
 
-    def displacement(self, q: Array) -> tuple[Array, Array]:
-        return rotation_of_quaternion(q[:4]), q[4:]
+    def displacement(self, q: Array) -> tuple[Rotation, Array]:
+        return of_matrix(rotation_of_quaternion(q[:4])), q[4:]
 
     def H(self, q: Array) -> Array:
         return np.eye(6)

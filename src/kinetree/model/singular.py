@@ -6,6 +6,7 @@ import numpy as np
 
 from kinetree.model.bodies import Body
 from kinetree.spatial.sixvectors import Shift, congruence
+from kinetree.spatial.turns import placed
 
 SINGULAR = 1e-12
 """Articulated inertia along a joint, as a part of the inertia with all joints behind it locked, that counts as none."""
@@ -35,7 +36,7 @@ def joint_without_inertia(bodies: Sequence[Body]) -> Body | None:
         if body.parent is not None:
             turn, shift = joint.displacement(q)
             placement = body.placement
-            phi = Shift(placement.rotation @ turn, placement.rotation @ shift + placement.translation)
+            phi = Shift(placed(placement.rotation, turn), placement.rotation @ shift + placement.translation)
             G = np.linalg.solve(D, H @ P[own]).T
             P[body.parent] = P[body.parent] + congruence(phi, P[own] - G @ H @ P[own])
             R[body.parent] = R[body.parent] + congruence(phi, R[own])

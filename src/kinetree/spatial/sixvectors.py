@@ -10,6 +10,7 @@ import numpy as np
 
 from kinetree.spatial.rotations import cross, skew
 from kinetree.spatial.scalars import Array, Scalar, array
+from kinetree.spatial.turns import Rotation
 
 UPPER: Final = np.triu(np.ones((6, 6), dtype=bool))
 
@@ -32,11 +33,11 @@ class Shift:
     """φ(parent, i) = [[1, d~], [0, 1]] diag(R, R): from body axes at the joint of i to its parent's.
 
     Kept as shift × rotation so that the zeros and ones of both stay visible to a tracer; plain numbers meet one (6, 6) matrix.
-    `phi @ F` carries forces to the parent, `phi.T @ V` motions to the child. R (3, 3) turns child axes to parent axes;
+    `phi @ F` carries forces to the parent, `phi.T @ V` motions to the child. `rotation` turns child axes to parent axes;
     d (3,) [m] is the child's origin.
     """
 
-    R: Array
+    rotation: Rotation
     d: Array
 
     def __matmul__(self, F: Array) -> Array:
@@ -48,6 +49,11 @@ class Shift:
     @property
     def T(self) -> ShiftTransposed:
         return ShiftTransposed(self)
+
+    @property
+    def R(self) -> Array:
+        """The rotation's matrix (3, 3)."""
+        return self.rotation.matrix
 
     @cached_property
     def arm(self) -> Array:
@@ -103,10 +109,8 @@ def congruence(weight: Any, X: Array) -> Array:
 @congruence.register
 def _(phi: Shift, X: Array) -> Array:
     """φ X φ*, block by block."""
-    R, d = phi.R, phi.arm
-    A = symmetric(R @ X[:3, :3] @ R.T)
-    B = R @ X[:3, 3:] @ R.T
-    C = symmetric(R @ X[3:, 3:] @ R.T)
+    turned, d = phi.rotation.congruence, phi.arm
+    A, B, C = symmetric(turned(X[:3, :3])), turned(X[:3, 3:]), symmetric(turned(X[3:, 3:]))
     B_shifted = B + d @ C
     A_shifted = symmetric(A + d @ B.T + B_shifted @ d.T)
     return _of_blocks(A_shifted, B_shifted, B_shifted.T, C)
