@@ -236,15 +236,15 @@ def test_a_kernel_keeps_what_it_needs_and_no_longer():
     gc.collect()
     junk = [bytearray(4096) for _ in range(1000)]
     assert kernel(*arguments)[3] == 1.0 and kernel.__name__ == "mixed" and len(junk) == 1000
-    engine = weakref.ref(owner_of(kernel).code.engine)
-    assert engine() is not None
+    library = weakref.ref(owner_of(kernel).code.library)
+    assert library() is not None
     bound = kernel.reduce.__self__  # another reference to the ufunc keeps it whole
     del kernel
     gc.collect()
     assert bound(*arguments)[3] == 1.0
     del bound
     gc.collect()
-    assert engine() is None
+    assert library() is None
 
 
 def test_many_kernels_come_and_go():

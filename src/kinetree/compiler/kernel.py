@@ -14,7 +14,7 @@ from kinetree.compiler.emit import body, live_nodes
 from kinetree.compiler.entry import entry
 from kinetree.compiler.graph import Expr, Graph
 from kinetree.compiler.layout import by_batch, states
-from kinetree.compiler.llvm import LANES, MachineCode, host_lanes, machine_code
+from kinetree.compiler.llvm import LANES, MachineCode, host_lanes, linked, object_code
 from kinetree.compiler.movers import movers
 from kinetree.compiler.threads import data_words
 from kinetree.compiler.ufunc import make_ufunc, owner_of
@@ -179,12 +179,13 @@ def build_source(name: str, doc: str, wide: KernelSource, narrow: KernelSource |
         raise ValueError("two bodies of one kernel must read the same tables")
     traced = time.perf_counter()
     text = _module(wide) if narrow is None else by_batch(_module(wide), _module(narrow), narrow.lanes)
-    code = machine_code(text + entry(len(wide.inputs) + len(wide.outputs), warn))
+    names = ("loop", "release") if "define void @release(" in text else ("loop",)
+    code = linked(object_code(text + entry(len(wide.inputs) + len(wide.outputs), warn)), *names)
     counts = _statistics(wide.operations, wide.lanes, traced - wide.started, time.perf_counter() - traced)
     moved = sum(math.prod(shape) for shape in (*wide.inputs, *wide.outputs))
     data = data_words(wide.lanes, operations_in(wide.operations) + moved, wide.arrays)
     kernel = _Kernel(code, Signature(wide.inputs, wide.outputs), counts, wide.arrays, data)
-    return make_ufunc(name, doc, code.address, wide.inputs, wide.outputs, kernel, ctypes.addressof(data))
+    return make_ufunc(name, doc, code.addresses["loop"], wide.inputs, wide.outputs, kernel, ctypes.addressof(data))
 
 
 def _module(source: KernelSource) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.compiler.entry import DATA
-from kinetree.compiler.llvm import machine_code
+from kinetree.compiler.llvm import linked, object_code
 from kinetree.compiler.team import TEAM_TEXT, WORKER_WORDS
 from kinetree.errors import InputError
 
@@ -39,7 +39,7 @@ _STATES = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 4)
 _team = _Team()
 _lock = threading.RLock()
 _workers: Any = None
-_engine: Any = None
+_code: Any = None
 
 
 def threads() -> int:
@@ -101,7 +101,7 @@ def _publish() -> None:
     elif _team.started < _team.threads - 1:
         _team.split = ctypes.cast(_start, ctypes.c_void_p).value
     else:
-        _team.split = _engine.get_function_address("split")
+        _team.split = _code.addresses["split"]
 
 
 @_SPLIT
@@ -110,7 +110,7 @@ def _start(team: int, states: int, count: int, *arguments: int) -> int:
     try:
         with _lock:
             _start_workers()
-            split = _SPLIT(_engine.get_function_address("split"))
+            split = _SPLIT(_code.addresses["split"])
     except Exception:  # no memory, no threads, no code: one thread is enough
         _team.split = None
         return _STATES(states)(*arguments)
@@ -118,10 +118,10 @@ def _start(team: int, states: int, count: int, *arguments: int) -> int:
 
 
 def _start_workers() -> None:
-    global _workers, _engine
-    if _engine is None:
-        _engine = machine_code(TEAM_TEXT).engine
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(_engine))  # threads sleep in its code until the process ends
+    global _workers, _code
+    if _code is None:
+        _code = linked(object_code(TEAM_TEXT), "split", "work")
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(_code))  # threads sleep in it until the process ends
     if _workers is None:
         _workers = (ctypes.c_void_p * (WORKER_WORDS * MOST_THREADS))()
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(_workers))
@@ -136,7 +136,7 @@ def _start_workers() -> None:
         for word in (at + 2, at + 3):
             _workers[word] = new_lock()
             take(_workers[word], 1)
-        if start(_engine.get_function_address("work"), _team.workers + ctypes.sizeof(ctypes.c_void_p) * at) == _NO_THREAD:
+        if start(_code.addresses["work"], _team.workers + ctypes.sizeof(ctypes.c_void_p) * at) == _NO_THREAD:
             raise OSError("no more threads")
         _team.started = n + 1
     _publish()
