@@ -47,7 +47,7 @@ from kinetree.model import (
     Weld,
 )
 from kinetree.model.examples import EXAMPLES, example
-from kinetree.simulation import Run, conserved, load_run, simulate
+from kinetree.simulation import Rollout, Run, conserved, load_run, rollout, simulate
 
 __version__ = "0.1.0"
 
@@ -71,6 +71,7 @@ __all__ = [
     "Pose",
     "Prismatic",
     "Revolute",
+    "Rollout",
     "Run",
     "Screw",
     "SimulationError",
@@ -101,6 +102,7 @@ __all__ = [
     "operators",
     "potential_energy",
     "reference",
+    "rollout",
     "set_threads",
     "simulate",
     "threads",

@@ -143,7 +143,7 @@ def _check_values(algorithm: Callable[..., Any], model: Model, name: str, x: Arr
     bad = ~np.isfinite(x)
     if bad.any():
         where = tuple(map(int, np.argwhere(bad)[0]))
-        raise InputError(f"{call} must be finite, found {x[where]} at index {where}{_owner(model, name, where)}.")
+        raise InputError(f"{call} must be finite, found {x[where]} at index {where}{owner(model, name, where)}.")
     if name not in QUATERNION_ARGUMENTS:
         return
     for body, part in zip(model.bodies, model.q_slices, strict=True):
@@ -161,7 +161,8 @@ def _check_values(algorithm: Callable[..., Any], model: Model, name: str, x: Arr
                 )
 
 
-def _owner(model: Model, name: str, where: tuple[int, ...]) -> str:
+def owner(model: Model, name: str, where: tuple[int, ...]) -> str:
+    """Whose entry of a named argument that is, in words."""
     if name == "external":
         return f", body {model.body_names[where[-2]]!r}"
     slices = model.q_slices if name in QUATERNION_ARGUMENTS else model.v_slices

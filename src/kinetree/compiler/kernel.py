@@ -1,33 +1,49 @@
 """A finished trace to a callable kernel."""
 
 import ctypes
-import math
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
 from kinetree.compiler.emit import body, live_nodes
 from kinetree.compiler.entry import entry
 from kinetree.compiler.graph import Expr, Graph
-from kinetree.compiler.layout import by_batch, states
+from kinetree.compiler.layout import by_batch, slots, states
 from kinetree.compiler.llvm import LANES, MachineCode, host_lanes, linked, object_code
 from kinetree.compiler.movers import movers
 from kinetree.compiler.threads import data_words
 from kinetree.compiler.ufunc import make_ufunc, owner_of
 
-__all__ = ["KernelSource", "KernelStats", "Signature", "build", "build_source", "count", "source", "stats", "straight_source"]
+__all__ = [
+    "Batch",
+    "Frame",
+    "KernelSource",
+    "KernelStats",
+    "Signature",
+    "build",
+    "build_source",
+    "count",
+    "source",
+    "stats",
+    "straight_source",
+]
+
+
+Shapes = tuple[tuple[int | str, ...], ...]
+"""Core shapes; a word is an extent that each call chooses."""
 
 
 @dataclass(frozen=True)
 class Signature:
     """Core shapes of a kernel's arguments and results."""
 
-    inputs: tuple[tuple[int, ...], ...]
-    outputs: tuple[tuple[int, ...], ...]
+    inputs: Shapes
+    outputs: Shapes
 
 
 @dataclass(frozen=True)
@@ -173,29 +189,54 @@ def straight_source(
     return KernelSource(shapes_in, shapes_out, text, 0, (), operations, graph.started, lanes, length)
 
 
-def build_source(name: str, doc: str, wide: KernelSource, narrow: KernelSource | None = None, warn: bool = True) -> np.ufunc:
+class Frame(ABC):
+    """What runs a body over the states of a call."""
+
+    repeats: int = 1
+    """How often a body runs for one state, about: by it threads are woken or not."""
+
+    @abstractmethod
+    def shapes(self, body: KernelSource) -> tuple[Shapes, Shapes]:
+        """Core shapes of the kernel's arguments and results."""
+
+    @abstractmethod
+    def text(self, body: KernelSource) -> str:
+        """LLVM text of ``@states`` and of all it calls (see `entry`)."""
+
+
+@final
+class Batch(Frame):
+    """Each state once."""
+
+    def shapes(self, body: KernelSource) -> tuple[Shapes, Shapes]:
+        return body.inputs, body.outputs
+
+    def text(self, body: KernelSource) -> str:
+        loop = states(body.inputs, body.outputs, body.lanes, body.spare)
+        return "\n".join((movers(_most_axes(body.inputs), _most_axes(body.outputs), body.lanes), body.text, loop))
+
+
+def build_source(
+    name: str, doc: str, wide: KernelSource, narrow: KernelSource | None = None, warn: bool = True, frame: Frame | None = None
+) -> np.ufunc:
     """The kernel of a body, and of a narrow one on the same tables for as few states as its vectors hold."""
     if narrow is not None and not all(map(np.array_equal, wide.arrays, narrow.arrays)):
         raise ValueError("two bodies of one kernel must read the same tables")
-    traced = time.perf_counter()
-    text = _module(wide) if narrow is None else by_batch(_module(wide), _module(narrow), narrow.lanes)
+    traced, frame = time.perf_counter(), frame or Batch()
+    inputs, outputs = frame.shapes(wide)
+    text = frame.text(wide) if narrow is None else by_batch(frame.text(wide), frame.text(narrow), narrow.lanes)
     names = ("loop", "release") if "define void @release(" in text else ("loop",)
-    code = linked(object_code(text + entry(len(wide.inputs) + len(wide.outputs), warn)), *names)
+    code = linked(object_code(text + entry(len(inputs) + len(outputs), warn)), *names)
     counts = _statistics(wide.operations, wide.lanes, traced - wide.started, time.perf_counter() - traced)
-    moved = sum(math.prod(shape) for shape in (*wide.inputs, *wide.outputs))
-    data = data_words(wide.lanes, operations_in(wide.operations) + moved, wide.arrays)
-    kernel = _Kernel(code, Signature(wide.inputs, wide.outputs), counts, wide.arrays, data)
-    return make_ufunc(name, doc, code.addresses["loop"], wide.inputs, wide.outputs, kernel, ctypes.addressof(data))
-
-
-def _module(source: KernelSource) -> str:
-    around = movers(_most_axes(source.inputs), _most_axes(source.outputs), source.lanes)
-    return "\n".join((around, source.text, states(source.inputs, source.outputs, source.lanes, source.spare)))
+    work = operations_in(wide.operations) + slots([*wide.inputs, *wide.outputs])
+    data = data_words(wide.lanes, frame.repeats * work, wide.arrays)
+    kernel = _Kernel(code, Signature(inputs, outputs), counts, wide.arrays, data)
+    return make_ufunc(name, doc, code.addresses["loop"], inputs, outputs, kernel, ctypes.addressof(data))
 
 
 def source(graph: Graph, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray | Expr | float], lanes: int) -> str:
     """The LLVM text that `build` compiles, all but its entry, for golden tests and for reading."""
-    return _module(straight_source(graph, inputs, outputs, lanes))
+    return Batch().text(straight_source(graph, inputs, outputs, lanes))
 
 
 def stats(kernel: np.ufunc) -> KernelStats:

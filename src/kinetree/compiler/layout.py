@@ -14,7 +14,19 @@ from collections.abc import Sequence
 from kinetree.compiler.entry import ARGUMENTS, DATA
 from kinetree.compiler.text import vector
 
-__all__ = ["COPY", "WORKSPACE_ON_STACK", "by_batch", "copied", "joined", "renamed", "slots", "states"]
+__all__ = [
+    "COPY",
+    "WORKSPACE_ON_STACK",
+    "arguments",
+    "by_batch",
+    "copied",
+    "joined",
+    "moved",
+    "renamed",
+    "slots",
+    "states",
+    "workspace",
+]
 
 WORKSPACE_ON_STACK = 256 * 1024  # bytes; beyond it the workspace comes from malloc
 
@@ -178,47 +190,21 @@ def states(inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]
         Slots of the workspace behind the results, for the body's own use.
     """
     shapes = [*inputs, *outputs]
-    sizes = [slots([shape]) for shape in shapes]
-    slots_in = slots(inputs)
-    total = 8 * lanes * (sum(sizes) + spare)
-    on_stack = total <= WORKSPACE_ON_STACK
-    entry, move_in, move_out, look_ahead = [], [], [], []
-    step, slot = len(shapes), 0
+    entry, move_in, move_out, look_ahead, slot = arguments(shapes), [], [], [], 0
     for k, shape in enumerate(shapes):
-        entry += [
-            f"  %args{k} = getelementptr ptr, ptr %args, i64 {k}",
-            f"  %base{k} = load ptr, ptr %args{k}",
-            f"  %steps{k} = getelementptr i64, ptr %steps, i64 {k}",
-            f"  %outer{k} = load i64, ptr %steps{k}",
-        ]
-        axes = ""
-        for axis, extent in enumerate(shape):
-            entry.append(f"  %core{k}.{axis}.at = getelementptr i64, ptr %steps, i64 {step}")
-            entry.append(f"  %core{k}.{axis} = load i64, ptr %core{k}.{axis}.at")
-            axes += f"i64 {extent}, i64 %core{k}.{axis}, "
-            step += 1
         word, lines = ("pack", move_in) if k < len(inputs) else ("unpack", move_out)
-        lines += [
-            f"  %offset{k} = mul i64 %i, %outer{k}",
-            f"  %array{k} = getelementptr i8, ptr %base{k}, i64 %offset{k}",
-            f"  %slot{k} = getelementptr {vector(lanes)}, ptr %work, i64 {slot}",
-            f"  call void @{word}{max(len(shape), 1)}(ptr %slot{k}, ptr %array{k}, "
-            f"{axes or 'i64 1, i64 8, '}i64 %outer{k}, i64 %m)",
-        ]
-        last_axis = f"%core{k}.{len(shape) - 1}" if shape else "8"
+        lines += [f"  %offset{k} = mul i64 %i, %outer{k}", f"  %array{k} = getelementptr i8, ptr %base{k}, i64 %offset{k}"]
+        lines += moved(word, k, shape, slot, lanes)
         look_ahead += [
             f"  %after{k} = mul i64 %outer{k}, {lanes}",
             f"  %here{k} = mul i64 %outer{k}, %i",
             f"  %there{k} = add i64 %here{k}, %after{k}",
             f"  %next{k} = getelementptr i8, ptr %base{k}, i64 %there{k}",
-            f"  call void @ahead(ptr %next{k}, i64 %after{k}, i64 {8 * lanes * sizes[k]}, i64 {last_axis})",
+            f"  call void @ahead(ptr %next{k}, i64 %after{k}, i64 {8 * lanes * slots([shape])}, i64 {last_step(k, shape)})",
         ]
-        slot += sizes[k]
+        slot += slots([shape])
     newline = "\n"
-    if on_stack:
-        declarations, take, give = "", f"  %work = alloca [{max(total, 64)} x i8], align 64", ""
-    else:
-        declarations, take, give = _HEAP.format(bytes=total + 64), _TAKE, _GIVE
+    declarations, take, give, ready = workspace(8 * lanes * (slot + spare))
     return f"""{declarations}{_AHEAD}
 define internal i32 @states({ARGUMENTS}) #0 {{
 start:
@@ -229,10 +215,10 @@ start:
 entry:
 {take}
 {newline.join(entry)}
-  %result = getelementptr {vector(lanes)}, ptr %work, i64 {slots_in}
+  %result = getelementptr {vector(lanes)}, ptr %work, i64 {slots(inputs)}
   br label %group
 group:
-  %i = phi i64 [0, %{"ready" if give else "entry"}], [%i.next, %compute]
+  %i = phi i64 [0, %{ready}], [%i.next, %compute]
   %left = sub i64 %n, %i
   %full = icmp sgt i64 %left, {lanes}
   %m = select i1 %full, i64 {lanes}, i64 %left
@@ -254,6 +240,49 @@ nothing:
   ret i32 0
 }}
 """
+
+
+def arguments(shapes: Sequence[tuple[int | str, ...]]) -> list[str]:
+    """Lines that read where argument k begins, ``%base{k}``, and its strides, ``%outer{k}`` and ``%core{k}.{axis}``."""
+    lines, step = [], len(shapes)
+    for k, shape in enumerate(shapes):
+        lines += [
+            f"  %args{k} = getelementptr ptr, ptr %args, i64 {k}",
+            f"  %base{k} = load ptr, ptr %args{k}",
+            f"  %steps{k} = getelementptr i64, ptr %steps, i64 {k}",
+            f"  %outer{k} = load i64, ptr %steps{k}",
+        ]
+        for axis in range(len(shape)):
+            lines.append(f"  %core{k}.{axis}.at = getelementptr i64, ptr %steps, i64 {step}")
+            lines.append(f"  %core{k}.{axis} = load i64, ptr %core{k}.{axis}.at")
+            step += 1
+    return lines
+
+
+def moved(word: str, k: int, shape: tuple[int, ...], slot: int, lanes: int, first: int = 0) -> list[str]:
+    """Lines that "pack" ``%array{k}`` into the workspace from a slot on, or "unpack" it, for the group of states at hand.
+
+    The axes of the shape are those of the argument from number `first` on.
+    """
+    axes = "".join(f"i64 {extent}, i64 %core{k}.{axis}, " for axis, extent in enumerate(shape, start=first))
+    return [
+        f"  %slot{k} = getelementptr {vector(lanes)}, ptr %work, i64 {slot}",
+        f"  call void @{word}{max(len(shape), 1)}(ptr %slot{k}, ptr %array{k}, "
+        f"{axes or 'i64 1, i64 8, '}i64 %outer{k}, i64 %m)",
+    ]
+
+
+def last_step(k: int, shape: tuple[int, ...]) -> str:
+    """The stride of the last axis of argument k."""
+    return f"%core{k}.{len(shape) - 1}" if shape else "8"
+
+
+def workspace(size: int) -> tuple[str, str, str, str]:
+    """A workspace ``%work`` of so many bytes: what it needs declared, lines that take it and give it back, and the label of
+    the block in which it is there, if it is taken in one called entry."""
+    if size <= WORKSPACE_ON_STACK:
+        return "", f"  %work = alloca [{max(size, 64)} x i8], align 64", "", "entry"
+    return _HEAP.format(bytes=size + 64), _TAKE, _GIVE, "ready"
 
 
 COPY = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"

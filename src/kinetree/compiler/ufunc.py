@@ -73,20 +73,20 @@ def make_ufunc(
     name: str,
     doc: str,
     address: int,
-    inputs: Sequence[tuple[int, ...]],
-    outputs: Sequence[tuple[int, ...]],
+    inputs: Sequence[tuple[int | str, ...]],
+    outputs: Sequence[tuple[int | str, ...]],
     payload: object,
     data: int | None = None,
 ) -> np.ufunc:
-    """A generalized ufunc of float64 with fixed core shapes.
+    """A generalized ufunc of float64.
 
     Parameters
     ----------
     name, doc : str
     address : int
         Of the inner loop.
-    inputs, outputs : sequence of tuple of int
-        Core shapes, without zeros.
+    inputs, outputs : sequence of tuple of int or str
+        Core shapes, without zeros; a word is an extent that each call may choose.
     payload : object
         Kept alive as long as the ufunc is; `owner_of` gives it back.
     data : int, optional

@@ -7,7 +7,19 @@ from kinetree.simulation.conservation import Conserved, conserved
 from kinetree.simulation.control import Table
 from kinetree.simulation.files import load_run
 from kinetree.simulation.integrators import INTEGRATORS
+from kinetree.simulation.rollout import Rollout, rollout
 from kinetree.simulation.run import Run
 from kinetree.simulation.simulate import SimulationStopped, simulate
 
-__all__ = ["INTEGRATORS", "Conserved", "Run", "SimulationStopped", "Table", "conserved", "load_run", "simulate"]
+__all__ = [
+    "INTEGRATORS",
+    "Conserved",
+    "Rollout",
+    "Run",
+    "SimulationStopped",
+    "Table",
+    "conserved",
+    "load_run",
+    "rollout",
+    "simulate",
+]

@@ -12,25 +12,23 @@ from kinetree import compilation, functions
 from kinetree.errors import InputError, KinetreeError, SimulationError
 from kinetree.evaluation import checked_arguments
 from kinetree.model import Model
+from kinetree.simulation.checks import check_integrator, check_memory, check_movable, check_seconds, whole_number
 from kinetree.simulation.control import control_signal, external_signal
-from kinetree.simulation.integrators import INTEGRATORS
 from kinetree.simulation.labels import coordinate_labels, velocity_labels
 from kinetree.simulation.progress import ProgressBar
 from kinetree.simulation.run import Run
 from kinetree.simulation.system import stepper
 from kinetree.spatial.scalars import Array
 
-MEMORY_LIMIT = 4 * 2**30
-"""Bytes that one run may store."""
 WHOLE_STEP = 1e-9
 """A remainder of duration/dt below this many steps is rounding, not a step of its own."""
 
 
 @final
 class SimulationStopped(SimulationError):  # noqa: N818
-    """The simulation could not go on; `run` holds everything up to the last good state."""
+    """The simulation could not go on; `run`, a `Run` or `Rollout`, holds everything up to the last good state."""
 
-    def __init__(self, message: str, run: Run) -> None:
+    def __init__(self, message: str, run: Any) -> None:
         super().__init__(message)
         self.run = run
 
@@ -75,7 +73,7 @@ def simulate(
     check_integrator(integrator)
     q, v = _initial_state(model, q0, v0)
     steps, last = _steps(duration, dt)
-    store_every = _whole(store_every, "store_every")
+    store_every = whole_number(store_every, "store_every")
     rows = _rows(model, steps, store_every)
     drives = control_signal(model, control), external_signal(model, external)
     step = stepper(model, integrator, *drives)
@@ -88,7 +86,7 @@ def simulate(
                 after, h = (k * dt, dt) if k < steps else (duration, last)
                 q_after, v_after = step(t, q, v, h)
                 if not math.isfinite(q_after.dot(q_after) + v_after.dot(v_after)):
-                    raise SimulationError(_diverged(model, t, dt, v))
+                    raise SimulationError(f"the simulation of {model.name!r} diverged: the state {divergence(model, t, dt, v)}")
                 t, q, v = after, q_after, v_after
                 if k % store_every == 0:
                     record.store(t, q, v)
@@ -144,21 +142,19 @@ class _Record:
         )
 
 
-def _diverged(model: Model, t: float, dt: float, v: Array) -> str:
+def divergence(model: Model, t: float, dt: float, v: Array) -> str:
+    """How a state diverged, in words: when, and what was fast while it was finite."""
     fastest = int(np.argmax(np.abs(v)))
     body = next(i for i, s in enumerate(model.v_slices) if s.start <= fastest < s.stop)
     return (
-        f"the simulation of {model.name!r} diverged: the state after t = {t:.9g} s is not finite. Fastest was joint "
+        f"after t = {t:.9g} s is not finite. Fastest was joint "
         f"{model.joint_names[body]!r} at {v[fastest]:.3g} {velocity_labels(model)[fastest][1]}. "
         f"Try a smaller dt (now {dt:g} s), and look at control and at very light bodies."
     )
 
 
 def _initial_state(model: Model, q0: ArrayLike | None, v0: ArrayLike | None) -> tuple[Array, Array]:
-    if not isinstance(model, Model):
-        raise InputError(f"the first argument must be a kinetree Model, found {type(model).__name__}.")
-    if model.nv == 0:
-        raise InputError(f"{model.name!r} cannot be simulated: every joint is a weld, nothing can move.")
+    check_movable(model)
     q0 = model.neutral() if q0 is None else q0
     v0 = np.zeros(model.nv) if v0 is None else v0
     checked_arguments(simulate, model, (q0, v0))
@@ -168,19 +164,10 @@ def _initial_state(model: Model, q0: ArrayLike | None, v0: ArrayLike | None) -> 
     return q, v
 
 
-def check_integrator(name: str) -> None:
-    """`InputError` unless it is the name of one."""
-    if not isinstance(name, str) or name not in INTEGRATORS:
-        raise InputError(f"integrator must be one of {', '.join(map(repr, INTEGRATORS))}, found {name!r}.")
-
-
 def _steps(duration: float, dt: float) -> tuple[int, float]:
     """How many steps, and the length of the last one [s]."""
-    for name, value in (("duration", duration), ("dt", dt)):
-        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-            raise InputError(f"{name} must be a number of seconds, found {value!r:.60}.")
-        if not (math.isfinite(value) and value > 0.0):
-            raise InputError(f"{name} must be positive and finite, found {value:g} s.")
+    check_seconds(duration, "duration")
+    check_seconds(dt, "dt")
     if dt > duration * (1.0 + WHOLE_STEP):
         raise InputError(f"dt must not exceed duration, found dt = {dt:g} s, duration = {duration:g} s.")
     if not duration / dt < 2**53:
@@ -192,19 +179,7 @@ def _steps(duration: float, dt: float) -> tuple[int, float]:
 
 
 def _rows(model: Model, steps: int, store_every: int) -> int:
-    """How many states are stored, if they fit into memory."""
+    """How many states are stored."""
     rows = steps // store_every + 2
-    row_bytes = 8 * (model.nq + model.nv + 4)
-    if rows * row_bytes > MEMORY_LIMIT:
-        enough = math.ceil(steps * row_bytes / (MEMORY_LIMIT - 2 * row_bytes))
-        raise InputError(
-            f"{steps} steps would store {rows * row_bytes / 2**30:.3g} GiB, allowed: {MEMORY_LIMIT / 2**30:g} GiB. "
-            f"Store fewer states with store_every={enough}, or take a larger dt."
-        )
+    check_memory(steps, rows, 8 * (model.nq + model.nv + 4))
     return rows
-
-
-def _whole(value: Any, name: str) -> int:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InputError(f"{name} must be a whole number of at least 1, found {value!r:.60}.")
-    return int(value)

@@ -1,0 +1,120 @@
+"""Steps in time inside compiled code: a body that takes a state to the next, repeated, every so-manieth state stored.
+
+The results of the body are the next values of its first inputs, the state; it stays in the workspace. An input that is driven
+has a row for each step, any other is held. The kernel is called with out=, which says how many rows are stored::
+
+    states, others (S, …) or (…), plan (2) = [rows, steps a row]  →  states (R, …)          S = rows × steps a row, R = rows
+
+One group of states, as many as a vector has lanes, goes through all steps before the next begins.
+"""
+
+from collections.abc import Collection
+from typing import final
+
+from kinetree.compiler.entry import ARGUMENTS, DATA
+from kinetree.compiler.kernel import Frame, KernelSource, Shapes
+from kinetree.compiler.layout import COPY, arguments, copied, joined, moved, slots, workspace
+from kinetree.compiler.movers import movers
+from kinetree.compiler.text import vector
+
+__all__ = ["TimeLoop"]
+
+
+@final
+class TimeLoop(Frame):
+    """Many steps of each state; `driven` are the numbers of the body's inputs that have a row for each step."""
+
+    repeats = 100
+
+    def __init__(self, driven: Collection[int]) -> None:
+        self.driven = driven
+
+    def shapes(self, body: KernelSource) -> tuple[Shapes, Shapes]:
+        inputs = tuple(("s", *shape) if k in self.driven else shape for k, shape in enumerate(body.inputs))
+        return (*inputs, (2,)), tuple(("r", *shape) for shape in body.outputs)
+
+    def text(self, body: KernelSource) -> str:
+        around = movers(max(map(len, body.inputs)), max(map(len, body.outputs)), body.lanes)
+        return joined([around, body.text, _text(body, self.driven, *self.shapes(body))])
+
+
+def _text(body: KernelSource, driven: Collection[int], inputs: Shapes, outputs: Shapes) -> str:
+    lanes, state = body.lanes, slots(body.outputs)
+    start, each, store, slot = [], [], [], 0
+    for k, shape in enumerate(body.inputs):
+        if k in driven:
+            each += _at_row(f"{k}", k, "%s") + moved("pack", k, shape, slot, lanes, first=1)
+        else:
+            start += [f"  %offset{k} = mul i64 %i, %outer{k}", f"  %array{k} = getelementptr i8, ptr %base{k}, i64 %offset{k}"]
+            start += moved("pack", k, shape, slot, lanes)
+        slot += slots([shape])
+    first, at = len(inputs), 0
+    for k, shape in enumerate(body.outputs, start=first):
+        store += _at_row(f"{k}", k, "%r") + moved("unpack", k, shape, at, lanes, first=1)
+        at += slots([shape])
+    declarations, take, give, ready = workspace(8 * lanes * (slot + state + body.spare))
+    newline, plan = "\n", first - 1
+    return f"""{COPY}
+{declarations}
+define internal i32 @states({ARGUMENTS}) #0 {{
+start:
+  %n = load i64, ptr %dims
+  %tables = getelementptr ptr, ptr %data, i64 {DATA}
+  %some = icmp sgt i64 %n, 0
+  br i1 %some, label %entry, label %nothing
+entry:
+{take}
+{newline.join(arguments([*inputs, *outputs]))}
+  %rows.float = load double, ptr %base{plan}
+  %rows = fptosi double %rows.float to i64
+  %every.at = getelementptr i8, ptr %base{plan}, i64 %core{plan}.0
+  %every.float = load double, ptr %every.at
+  %every = fptosi double %every.float to i64
+  %result = getelementptr {vector(lanes)}, ptr %work, i64 {slot}
+  br label %group
+group:
+  %i = phi i64 [0, %{ready}], [%i.next, %next]
+  %left = sub i64 %n, %i
+  %full = icmp sgt i64 %left, {lanes}
+  %m = select i1 %full, i64 {lanes}, i64 %left
+{newline.join(start)}
+  br label %row
+row:
+  %r = phi i64 [0, %group], [%r.next, %store]
+  %r.start = mul i64 %r, %every
+  %r.end = add i64 %r.start, %every
+  br label %step
+step:
+  %s = phi i64 [%r.start, %row], [%s.next, %step]
+{newline.join(each)}
+  call void @body(ptr %work, ptr %result, ptr %tables)
+{copied("%work", "%result", state, lanes)}
+  %s.next = add i64 %s, 1
+  %s.more = icmp slt i64 %s.next, %r.end
+  br i1 %s.more, label %step, label %store
+store:
+{newline.join(store)}
+  %r.next = add i64 %r, 1
+  %r.more = icmp slt i64 %r.next, %rows
+  br i1 %r.more, label %row, label %next
+next:
+  %i.next = add i64 %i, {lanes}
+  %again = icmp slt i64 %i.next, %n
+  br i1 %again, label %group, label %exit
+exit:
+{give}
+  ret i32 0
+nothing:
+  ret i32 0
+}}
+"""
+
+
+def _at_row(name: str, k: int, row: str) -> list[str]:
+    """Lines that make ``%array{k}``: a row of argument k for the group at hand."""
+    return [
+        f"  %offset{name} = mul i64 %i, %outer{k}",
+        f"  %first{name} = getelementptr i8, ptr %base{k}, i64 %offset{name}",
+        f"  %later{name} = mul i64 {row}, %core{k}.0",
+        f"  %array{name} = getelementptr i8, ptr %first{name}, i64 %later{name}",
+    ]

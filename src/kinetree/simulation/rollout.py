@@ -1,0 +1,252 @@
+"""`rollout`: many simulations at once, the loop over time inside compiled code."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.compiler.kernel import build_source
+from kinetree.compiler.timeloop import TimeLoop
+from kinetree.errors import InputError
+from kinetree.evaluation import checked_arguments
+from kinetree.model import Model
+from kinetree.simulation.checks import check_integrator, check_memory, check_movable, check_seconds, whole_number
+from kinetree.simulation.drives import Drive, external_drive, joint_drive, steps_of
+from kinetree.simulation.progress import ProgressBar
+from kinetree.simulation.simulate import SimulationStopped, divergence
+from kinetree.simulation.system import step_sources
+from kinetree.spatial.scalars import Array
+
+PAUSE = 0.1
+"""Seconds of computation between two looks at the progress bar, at what diverged, and at Ctrl-C."""
+A_BODY = 100e-9
+"""Seconds that a step of one body may take at most, before that is measured."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Rollout:
+    """What a rollout left, its arrays read-only.
+
+    t (m,) [s]; q (..., m, nq); v (..., m, nv); the first state is the initial one. diverged (...) says which of the batch
+    did: from where their states were no longer finite they are NaN. status is "finished", "interrupted" (Ctrl-C) or
+    "stopped" (all have diverged); message says more.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    diverged: Array
+    status: str
+    message: str
+    model_name: str
+    integrator: str
+    dt: float
+
+    def __post_init__(self) -> None:
+        for x in (self.t, self.q, self.v, self.diverged):
+            x.setflags(write=False)
+
+    def __repr__(self) -> str:
+        batch = f"{self.diverged.shape} × " if self.diverged.ndim else ""
+        return (
+            f"Rollout({self.model_name!r}, {batch}{len(self.t)} states to t = {self.t[-1]:g} s, "
+            f"{self.integrator}, dt={self.dt:g}, {self.status})"
+        )
+
+
+def rollout(
+    model: Model,
+    q0: ArrayLike,
+    v0: ArrayLike,
+    tau: ArrayLike | None,
+    dt: float,
+    integrator: str = "semi-implicit-euler",
+    *,
+    steps: int | None = None,
+    store_every: int = 1,
+    external: ArrayLike | None = None,
+    progress: bool | None = None,
+) -> Rollout:
+    """The motion of many states at once, a `Rollout`: the time loop runs inside compiled code, batched.
+
+    Step k goes from t = k dt to (k + 1) dt under the joint forces of row k, held over the step. The numbers are those of
+    `simulate` with the same dt: the same bits where the joint forces are constant, or where the integrator is
+    semi-implicit Euler, which asks for them once a step.
+
+    Parameters
+    ----------
+    q0 (..., nq), v0 (..., nv) : initial states
+    tau : joint forces [N m or N], one row per step (..., steps, nv); an axis of length 1 in place of steps, or the shape
+        (nv,), is the same for all steps; None is no joint forces
+    dt [s] : time step
+    integrator : "semi-implicit-euler" or "rk4"
+    steps : how many, where neither tau nor external says so
+    store_every : keep every so-manieth state; the first and the last are always kept
+    external : wrenches [moment; force] on the bodies, body axes, (..., steps, nbodies, 6), or (nbodies, 6) for all steps
+    progress : show a progress bar; None shows it on a terminal when the whole takes more than a second
+
+    The leading axes broadcast.
+
+    Raises
+    ------
+    InputError : an argument has the wrong shape, type or value
+    SimulationStopped : no state is finite any more; its `run` holds the `Rollout`
+
+    Where only some of the batch diverge, the others go on; `diverged` says which, and a `RuntimeWarning` tells of the first.
+    Ctrl-C returns what was computed, with status "interrupted".
+
+    Cost: O(N) per step and state, 4 times the dynamics for rk4, once for semi-implicit-euler.
+    """
+    check_movable(model)
+    check_integrator(integrator)
+    check_seconds(dt, "dt")
+    start = checked_arguments(rollout, model, (q0, v0))
+    drives = [joint_drive(model, tau)] + ([] if external is None else [external_drive(model, external)])
+    steps = steps_of(model, drives, None if steps is None else whole_number(steps, "steps"))
+    store_every = whole_number(store_every, "store_every")
+    batch = _batch(model, start, drives)
+    rows = 1 + -(-steps // store_every)
+    size = math.prod(batch)
+    check_memory(steps, rows, 8 * size * (model.nq + model.nv), f" of {size} states" if batch else "")
+    return _Course(model, start, drives, batch, steps, store_every, rows, integrator, float(dt)).run(progress)
+
+
+def _batch(model: Model, start: dict[str, Array], drives: Sequence[Drive]) -> tuple[int, ...]:
+    shapes = {name: x.shape[:-1] for name, x in start.items()} | {drive.name: drive.batch for drive in drives}
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        listing = ", ".join(f"{name}: {shape}" for name, shape in shapes.items())
+        raise InputError(f"rollout of {model.name!r}: the batch axes do not broadcast together: {listing}.") from None
+
+
+@final
+class _Course:
+    """A rollout on its way: some steps at a time, so that someone can watch or interrupt it."""
+
+    def __init__(
+        self,
+        model: Model,
+        start: dict[str, Array],
+        drives: Sequence[Drive],
+        batch: tuple[int, ...],
+        steps: int,
+        store_every: int,
+        rows: int,
+        integrator: str,
+        dt: float,
+    ) -> None:
+        self.model, self.drives, self.steps, self.every = model, drives, steps, store_every
+        self.about = model.name, integrator, dt
+        self.dt, self.kernel = dt, rollout_kernel(model, integrator, len(drives) > 1)
+        self.q, self.v = (np.empty((*batch, rows, n)) for n in (model.nq, model.nv))
+        self.q[..., 0, :], self.v[..., 0, :] = start["q0"], start["v0"]
+        self.state = self.q[..., 0, :].copy(), self.v[..., 0, :].copy()
+        self.t = np.minimum(np.arange(rows) * store_every, steps) * dt
+        self.good = np.full(batch, rows)
+        """Rows of each rollout that are finite, as far as is known."""
+        self.rows, self.done, self.message = 1, 0, ""
+
+    def run(self, progress: bool | None) -> Rollout:
+        status, most = "finished", max(1, int(PAUSE / (A_BODY * self.model.nbodies * max(self.good.size, 1))))
+        try:
+            with ProgressBar(self.steps, progress, f"rolling out {self.model.name}") as bar, np.errstate(all="ignore"):
+                while self.done < self.steps and status == "finished":
+                    started, before = perf_counter(), self.done
+                    self._advance(most)
+                    most = _pace(self.done - before, perf_counter() - started, most)
+                    if self._all_diverged():
+                        status = "stopped"
+                    bar.at(self.done)
+        except KeyboardInterrupt:
+            status = "interrupted"
+            self.message = f"interrupted at t = {self.done * self.dt:.9g} s of {self.steps * self.dt:g} s"
+            self._keep_state()
+        result = self._result(status)
+        if status == "stopped":
+            raise SimulationStopped(self.message, result)
+        if self.message and status == "finished":
+            warnings.warn(self.message, RuntimeWarning, stacklevel=3)
+        return result
+
+    def _advance(self, most: int) -> None:
+        """Up to `most` steps: whole rows if there are any in them, else towards the next row."""
+        into, left = self.done % self.every, self.steps - self.done
+        rows = min(most, left) // self.every if into == 0 else 0
+        steps = rows * self.every if rows else min(most, self.every - into, left)
+        if rows:
+            stored = self.q[..., self.rows : self.rows + rows, :], self.v[..., self.rows : self.rows + rows, :]
+        else:
+            stored = tuple(np.empty((*x.shape[:-1], 1, x.shape[-1])) for x in self.state)
+        driven = [drive.rows(self.done, self.done + steps, self.steps) for drive in self.drives]
+        plan = np.array([max(rows, 1), steps // max(rows, 1)], dtype=float)
+        self.kernel(*self.state, driven[0], self.dt, *driven[1:], plan, out=stored)
+        state = stored[0][..., -1, :].copy(), stored[1][..., -1, :].copy()
+        self.state, self.done, self.rows = state, self.done + steps, self.rows + rows
+        if not rows and (self.done % self.every == 0 or self.done == self.steps):
+            self._keep_state()
+        self._look(self.rows - max(rows, 1))
+
+    def _keep_state(self) -> None:
+        """The state as one more row."""
+        if self.t[self.rows - 1] < self.done * self.dt:
+            self.t[self.rows] = self.done * self.dt
+            self.q[..., self.rows, :], self.v[..., self.rows, :] = self.state
+            self.rows += 1
+
+    def _look(self, first: int) -> None:
+        """Which rollouts are no longer finite, having been so before row `first`."""
+        bad = ~(np.isfinite(self.state[0]).all(-1) & np.isfinite(self.state[1]).all(-1))
+        bad &= self.good == len(self.t)
+        if not bad.any():
+            return
+        for drive in self.drives:
+            drive.check_finite(self.model)
+        finite = np.isfinite(self.q[bad, first : self.rows]).all(-1) & np.isfinite(self.v[bad, first : self.rows]).all(-1)
+        self.good[bad] = first + np.where(finite.all(-1), self.rows - first, finite.argmin(-1))
+
+    def _all_diverged(self) -> bool:
+        return bool((self.good < len(self.t)).all()) and self.good.size > 0
+
+    def _result(self, status: str) -> Rollout:
+        rows, good = self.rows, np.minimum(self.good, self.rows)
+        diverged = np.asarray(self.good < len(self.t))
+        if diverged.any():
+            self.message = self._told(diverged, good)
+            gone = np.arange(rows) >= good[..., None]
+            self.q[..., :rows, :][gone], self.v[..., :rows, :][gone] = np.nan, np.nan
+        t, q, v = self.t[:rows], self.q[..., :rows, :], self.v[..., :rows, :]
+        return Rollout(t, q, v, diverged, status, self.message, *self.about)
+
+    def _told(self, diverged: Array, good: Array) -> str:
+        """The first rollout that diverged, in words."""
+        count = int(diverged.sum())
+        where = np.unravel_index(int(np.argmin(np.where(diverged, good, len(self.t)))), diverged.shape)
+        row = int(good[where]) - 1
+        which = f"{count} of {diverged.size} rollouts" if diverged.ndim else "the rollout"
+        first = f"first that at index {tuple(map(int, where))}: its" if diverged.ndim else "the"
+        said = divergence(self.model, float(self.t[row]), self.dt, self.v[where][row])
+        return f"{which} of {self.model.name!r} diverged, {first} state {said}"
+
+
+def _pace(steps: int, seconds: float, most: int) -> int:
+    """How many steps to do at once next: what takes `PAUSE`, at most four times as many as last time."""
+    return max(1, min(4 * max(most, steps), int(steps * PAUSE / max(seconds, 1e-9))))
+
+
+def rollout_kernel(model: Model, integrator: str, driven: bool, lowering: str = "auto") -> np.ufunc:
+    """The kernel (q0, v0, tau, dt, plan) → (q, v) of many steps; `driven` adds wrenches `external` before the plan."""
+    key = (rollout_kernel, integrator, driven, lowering)
+    if key not in model.kernels:
+        doc = f"steps of {model.name} by {integrator}: (q0, v0, tau, dt{', external' if driven else ''}, plan)."
+        sources = step_sources(model, integrator, driven, lowering)
+        model.kernels[key] = build_source("rollout", doc, *sources, warn=False, frame=TimeLoop((2, 4)))
+    return model.kernels[key]
