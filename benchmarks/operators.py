@@ -26,7 +26,6 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 import kinetree as kt  # noqa: E402
-from kinetree.compiler.ufunc import owner_of  # noqa: E402
 
 BATCH = 1024
 WIDE = 0.15
@@ -264,7 +263,7 @@ def ways(case, quantity, past) -> tuple[list[tuple[str, int, Callable, Callable]
     started = time.process_time()
     kernel = kt.compile(f, model)
     past.append((model.nbodies, time.process_time() - started))
-    kind = "loops" if owner_of(kernel).arrays else "straight"
+    kind = "loops" if kernel.stats.lowering == "looped" else "straight"
     rng = np.random.default_rng(2)
     states = model.random(rng, BATCH), *(rng.uniform(-1, 1, (BATCH, len(x))) for x in arrays)
     for batch, own in zip(states, (q, *arrays), strict=True):

@@ -38,7 +38,9 @@ def compile(
 
         kernel = kt.compile(lambda ops, x: (ops.H @ ops.phi @ ops.M @ ops.phi.T @ ops.H.T).inv @ x, model)   # kernel(q, x)
 
-    Kernels check nothing: NaN in, NaN out, where the result depends on it.
+    Kernels check nothing: NaN in, NaN out, where the result depends on it. `kernel.stats` says what one does for a state and
+    what it took: operations, the share of multiply-adds, bytes of code and workspace, lanes, lowering, seconds, whether the
+    code was on disk (`KINETREE_CACHE=0` keeps it off).
 
     Parameters
     ----------

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from kinetree import functions
+from kinetree.algorithms.inverse import gravity_force
 from kinetree.cli import main
+from kinetree.compiler.compile import kernel_of
 from kinetree.model.examples import EXAMPLES, example
 from kinetree.simulation import load_run
 
@@ -109,3 +111,15 @@ def test_interrupt_is_130(capsys, monkeypatch):
 
     monkeypatch.setattr("kinetree.cli.parse.parse", interrupted)
     assert main(["show", "satellite"]) == 130
+
+
+def test_cache(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("KINETREE_CACHE_DIR", str(tmp_path))
+    model = example("planar-2r")
+    kernel_of(gravity_force, type(model)(model.bodies))
+    found = [answer(capsys, "cache", *words) for words in ((), ("--clear",), ())]
+    assert [x["entries"] for x in found] == [1, 1, 0] and found[0]["bytes"] == found[1]["bytes"] > 1000 > found[2]["bytes"]
+    assert found[0]["path"] == str(tmp_path / "kernels")
+    assert main(["cache"]) == 0 and "0 kernels, 0.0 MB of at most 512" in capsys.readouterr().out
+    monkeypatch.setenv("KINETREE_CACHE", "0")
+    assert answer(capsys, "cache")["path"] is None

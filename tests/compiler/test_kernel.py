@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kinetree.compiler.graph import Graph, sin, where
-from kinetree.compiler.kernel import build, source, stats
+from kinetree.compiler.kernel import build, source
 from kinetree.compiler.layout import WORKSPACE_ON_STACK
 from kinetree.compiler.llvm import LANES, host_lanes
 from kinetree.compiler.ufunc import owner_of
@@ -193,8 +193,6 @@ def test_mistakes_are_named():
         build("f", "", graph, [graph.input(0), x], [x])
     with pytest.raises(ValueError, match="another trace"):
         build("f", "", Graph(), [x], [x])
-    with pytest.raises(TypeError, match="not a compiled kernel"):
-        stats(np.add)
 
 
 def test_only_live_nodes_are_emitted():
@@ -209,10 +207,12 @@ def test_statistics():
     graph = Graph()
     x = graph.input(3)
     kernel = build("f", "", graph, [x], [sin(x[0]) * x[0].cos() + x[1] * x[2], x[1] / x[2], (x[1] * x[1]).sqrt()])
-    counted = stats(kernel)
+    counted = kernel.stats
     assert (counted.additions, counted.multiplications, counted.divisions, counted.square_roots) == (1, 3, 1, 1)
     assert (counted.sines_cosines, counted.fused, counted.operations, counted.lanes) == (1, 1, 6, host_lanes())
-    assert counted.trace_seconds >= 0 and counted.compile_seconds > 0
+    assert counted.fma_share == 1 / 6 and counted.lowering == "unrolled" and counted.dtype == "float64"
+    assert 0 < counted.code_bytes < 10_000 and counted.workspace_bytes == 8 * counted.lanes * 6
+    assert counted.shared_beyond > 10_000 and counted.trace_seconds >= 0 and counted.compile_seconds > 0
 
 
 @pytest.mark.parametrize("lanes", LANES)

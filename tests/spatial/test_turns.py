@@ -10,7 +10,7 @@ from tolerance import EPS, assert_close, gamma
 from kinetree.algebra.rigid import lean_model, sko_model
 from kinetree.compiler.emit import live_nodes
 from kinetree.compiler.graph import Graph
-from kinetree.compiler.kernel import count
+from kinetree.compiler.stats import count
 from kinetree.model.grouping import inertia_matrix
 from kinetree.spatial.points import field_gradient, wrench
 from kinetree.spatial.rotations import rotation_about, skew

@@ -17,7 +17,7 @@ def shared_among(count, *kernels):
     kt.set_threads(count)
     try:
         for kernel, word in zip(kernels, words, strict=True):
-            word[LEAST] = word[GRAIN] = owner_of(kernel).stats.lanes
+            word[LEAST] = word[GRAIN] = kernel.stats.lanes
         yield
     finally:
         kt.set_threads(before)

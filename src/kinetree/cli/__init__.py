@@ -1,4 +1,4 @@
-"""The command line: `kinetree show | eval | simulate | bench FILE`.
+"""The command line: `kinetree show | eval | simulate | bench FILE`, `kinetree cache`.
 
 Exit codes: 0 done, 2 the user's mistake, told in one message on stderr, 130 Ctrl-C.
 """

@@ -11,11 +11,12 @@ from typing import Annotated, Any
 import tyro
 
 from kinetree.cli.bench import Bench
+from kinetree.cli.cache import Cache
 from kinetree.cli.evaluate import Evaluate
 from kinetree.cli.show import Show
 from kinetree.cli.simulate import Simulate
 
-_NAMES = {"show": Show, "eval": Evaluate, "simulate": Simulate, "bench": Bench}
+_NAMES = {"show": Show, "eval": Evaluate, "simulate": Simulate, "bench": Bench, "cache": Cache}
 _DESCRIPTION = """Dynamics of tree-structured multibody systems.
 
 FILE is a URDF, a kinetree .json, or the name of an example such as double-pendulum.

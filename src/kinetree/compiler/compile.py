@@ -10,10 +10,11 @@ import numpy as np
 from kinetree.algorithms.arguments import array_arguments, shape_of
 from kinetree.compiler.emit import live_nodes
 from kinetree.compiler.graph import Expr, Graph
-from kinetree.compiler.kernel import KernelSource, build_source, count, operations_in, straight_source
+from kinetree.compiler.kernel import Sources, build_once, straight_source
 from kinetree.compiler.llvm import host_lanes
 from kinetree.compiler.looped.lower import looped_source
 from kinetree.compiler.looped.program import NotSweepsError
+from kinetree.compiler.stats import count, operations_in
 from kinetree.errors import InputError
 from kinetree.model import Joint, Model
 from kinetree.spatial.scalars import Array, Scalar
@@ -28,8 +29,6 @@ FAR_TOO_LONG = 4 * MOST_STRAIGHT
 """Operations of the loops beyond which straight-line code is not even tried, if few of them stand in the loops' text."""
 FEW = 1 / 8
 """What share of the operations few are."""
-Sources = tuple[KernelSource, KernelSource | None]
-"""A body on wide vectors, and on narrow ones where a few states have their own."""
 Straight = tuple[Graph, Sequence[Any], Sequence[Any]]
 
 
@@ -48,10 +47,15 @@ def kernel_of(
     options = dict(options or {})
     key = (algorithm, without, tuple(sorted(options.items())), guarded, lowering)
     if key not in model.kernels:
-        sources = sources_of(algorithm, model, without, options, guarded, lowering)
         names = ", ".join(name for name in array_arguments(algorithm) if name not in without)
         doc = f"{algorithm.__name__} of {model.name}: ({names}). NaN in, NaN out, as NumPy ufuncs do."
-        model.kernels[key] = build_source(algorithm.__name__, doc, *sources, warn=not guarded)
+        model.kernels[key] = build_once(
+            algorithm.__name__,
+            doc,
+            (model.digest, *key),
+            lambda: sources_of(algorithm, model, without, options, guarded, lowering),
+            warn=not guarded,
+        )
     return model.kernels[key]
 
 

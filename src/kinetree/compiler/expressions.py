@@ -15,6 +15,7 @@ from kinetree.algorithms.arguments import SHAPES
 from kinetree.compiler.compile import SizeFound, Straight, loops_of, lowered
 from kinetree.compiler.graph import Expr, Graph
 from kinetree.compiler.kernel import build_source
+from kinetree.compiler.stats import KernelStats
 from kinetree.errors import InputError
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
@@ -39,6 +40,11 @@ class NamedKernel:
 
     def __repr__(self) -> str:
         return f"<{self.ufunc!r} → {', '.join(self.names)}>"
+
+    @property
+    def stats(self) -> KernelStats:
+        """What the kernel does and took."""
+        return self.ufunc.stats  # pyright: ignore[reportAttributeAccessIssue]
 
     def __call__(self, *arrays: Any, **keywords: Any) -> dict[str, Array]:
         results = self.ufunc(*arrays, **keywords)

@@ -4,8 +4,8 @@ import ctypes
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -13,85 +13,42 @@ import numpy as np
 from kinetree.compiler.emit import body, live_nodes
 from kinetree.compiler.entry import entry
 from kinetree.compiler.graph import Expr, Graph
+from kinetree.compiler.kept import Compiled, Shapes, key_text, load, object_code_once, store
 from kinetree.compiler.layout import by_batch, slots, states
-from kinetree.compiler.llvm import LANES, MachineCode, host_lanes, linked, object_code
+from kinetree.compiler.llvm import LANES, MachineCode, host_lanes, linked, object_code, text_size
 from kinetree.compiler.movers import movers
-from kinetree.compiler.threads import data_words
-from kinetree.compiler.ufunc import make_ufunc, owner_of
+from kinetree.compiler.stats import KernelStats, count, counted, operations_in
+from kinetree.compiler.threads import data_words, shares
+from kinetree.compiler.ufunc import make_ufunc
 
 __all__ = [
     "Batch",
     "Frame",
+    "Kernel",
     "KernelSource",
-    "KernelStats",
-    "Signature",
+    "Sources",
     "build",
+    "build_once",
     "build_source",
-    "count",
     "source",
-    "stats",
     "straight_source",
 ]
 
 
-Shapes = tuple[tuple[int | str, ...], ...]
-"""Core shapes; a word is an extent that each call chooses."""
-
-
-@dataclass(frozen=True)
-class Signature:
-    """Core shapes of a kernel's arguments and results."""
-
-    inputs: Shapes
-    outputs: Shapes
-
-
-@dataclass(frozen=True)
-class KernelStats:
-    """What a kernel does for one state, and what making it took.
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """What stands behind a ufunc, and has to live as long as it does.
 
     Attributes
     ----------
-    additions, multiplications, divisions, square_roots : int
-        Additions include subtractions.
-    sines_cosines : int
-        Arguments of which sine, cosine or both are taken.
-    logarithms : int
-    others : int
-        Negations, roundings, selections, checks; most negations vanish into the operation that follows.
-    fused : int
-        Multiplications that a multiply-add can take in: used once, by an addition.
-    operations : int
-        All of the above but `others`, less `fused`.
-    lanes : int
-        States per vector.
-    trace_seconds, compile_seconds : float
-        From the making of the graph to its text; from there to machine code.
+    code : MachineCode
+    data : array of words
+        What the code is given as its ``data``, with addresses of the `tables`.
     """
 
-    additions: int
-    multiplications: int
-    divisions: int
-    square_roots: int
-    sines_cosines: int
-    logarithms: int
-    others: int
-    fused: int
-    operations: int
-    lanes: int
-    trace_seconds: float
-    compile_seconds: float
-
-
-@dataclass(frozen=True)
-class _Kernel:
     code: MachineCode
-    signature: Signature
-    stats: KernelStats
-    arrays: tuple[np.ndarray, ...] = ()
-    """Tables that the code reads."""
-    data: Any = None
-    """What the code is given as its ``data``, their addresses in it."""
+    data: Any
+    tables: tuple[np.ndarray, ...]
 
 
 def build(
@@ -168,6 +125,10 @@ class KernelSource:
     length: int
 
 
+Sources = tuple[KernelSource, KernelSource | None]
+"""A body on wide vectors, and on narrow ones where a few states have their own."""
+
+
 def straight_source(
     graph: Graph, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray | Expr | float], lanes: int | None = None
 ) -> KernelSource:
@@ -216,70 +177,72 @@ class Batch(Frame):
         return "\n".join((movers(_most_axes(body.inputs), _most_axes(body.outputs), body.lanes), body.text, loop))
 
 
+BATCH = Batch()
+
+
 def build_source(
-    name: str, doc: str, wide: KernelSource, narrow: KernelSource | None = None, warn: bool = True, frame: Frame | None = None
+    name: str, doc: str, wide: KernelSource, narrow: KernelSource | None = None, warn: bool = True, frame: Frame = BATCH
 ) -> np.ufunc:
     """The kernel of a body, and of a narrow one on the same tables for as few states as its vectors hold."""
+    return _callable(name, doc, _compiled((wide, narrow), warn, frame, object_code_once))
+
+
+def build_once(
+    name: str, doc: str, key: tuple[Any, ...], sources: Callable[[], Sources], warn: bool = True, frame: Frame = BATCH
+) -> np.ufunc:
+    """The same of bodies that follow from `key` (see `key_text`): if their code is on disk, they are not asked for."""
+    started, text = time.perf_counter(), key_text((*key, warn))
+    made = load(text)
+    if made is None:
+        made = _compiled(sources(), warn, frame, lambda text: (object_code(text), False))
+        store(text, made)
+        return _callable(name, doc, made)
+    return _callable(name, doc, made, started)
+
+
+def _compiled(sources: Sources, warn: bool, frame: Frame, object_code: Callable[[str], tuple[bytes, bool]]) -> Compiled:
+    wide, narrow = sources
     if narrow is not None and not all(map(np.array_equal, wide.arrays, narrow.arrays)):
         raise ValueError("two bodies of one kernel must read the same tables")
-    traced, frame = time.perf_counter(), frame or Batch()
+    traced = time.perf_counter()
     inputs, outputs = frame.shapes(wide)
     text = frame.text(wide) if narrow is None else by_batch(frame.text(wide), frame.text(narrow), narrow.lanes)
     names = ("loop", "release") if "define void @release(" in text else ("loop",)
-    code = linked(object_code(text + entry(len(inputs) + len(outputs), warn)), *names)
-    counts = _statistics(wide.operations, wide.lanes, traced - wide.started, time.perf_counter() - traced)
-    work = operations_in(wide.operations) + slots([*wide.inputs, *wide.outputs])
-    data = data_words(wide.lanes, frame.repeats * work, wide.arrays)
-    kernel = _Kernel(code, Signature(inputs, outputs), counts, wide.arrays, data)
-    return make_ufunc(name, doc, code.addresses["loop"], inputs, outputs, kernel, ctypes.addressof(data))
+    code, cached = object_code(text + entry(len(inputs) + len(outputs), warn))
+    moved = slots([*wide.inputs, *wide.outputs])
+    least, grain = shares(wide.lanes, frame.repeats * (operations_in(wide.operations) + moved))
+    stats = KernelStats(
+        **counted(wide.operations),
+        lowering="looped" if wide.arrays else "unrolled",
+        dtype="float64",
+        lanes=wide.lanes,
+        code_bytes=text_size(code),
+        workspace_bytes=8 * wide.lanes * (moved + wide.spare),
+        shared_beyond=least,
+        cached=cached,
+        trace_seconds=traced - wide.started,
+        compile_seconds=time.perf_counter() - traced,
+    )
+    return Compiled(inputs, outputs, names, grain, stats, wide.arrays, code)
+
+
+def _callable(name: str, doc: str, made: Compiled, started: float | None = None) -> np.ufunc:
+    """The ufunc of compiled code; its ``stats`` are those of `made`, but for the time if it was `started` from the disk."""
+    code = linked(made.code, *made.names)
+    data = data_words(made.stats.shared_beyond, made.grain, made.arrays)
+    kernel = Kernel(code, data, made.arrays)
+    found = make_ufunc(name, doc, code.addresses["loop"], made.inputs, made.outputs, kernel, ctypes.addressof(data))
+    stats = made.stats
+    if started is not None:
+        stats = replace(stats, cached=True, trace_seconds=0.0, compile_seconds=time.perf_counter() - started)
+    found.stats = stats  # pyright: ignore[reportAttributeAccessIssue]
+    return found
 
 
 def source(graph: Graph, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray | Expr | float], lanes: int) -> str:
     """The LLVM text that `build` compiles, all but its entry, for golden tests and for reading."""
-    return Batch().text(straight_source(graph, inputs, outputs, lanes))
-
-
-def stats(kernel: np.ufunc) -> KernelStats:
-    """What a kernel made by `build` does and took. Raises TypeError for any other ufunc."""
-    payload = owner_of(kernel)
-    if not isinstance(payload, _Kernel):
-        raise TypeError(f"{kernel!r} is not a compiled kernel")
-    return payload.stats
+    return BATCH.text(straight_source(graph, inputs, outputs, lanes))
 
 
 def _most_axes(shapes: Sequence[tuple[int, ...]]) -> int:
     return max(map(len, shapes), default=1)
-
-
-def count(nodes: Sequence[Expr], outputs: Sequence[Any]) -> Counter[str]:
-    """How often each operation is done, "fused" and "angles" (sine and cosine of one argument) among them."""
-    of: Counter[str] = Counter(str(node.op) for node in nodes)
-    uses = Counter(x.index for node in nodes for x in node.args)
-    uses.update(x.index for array in outputs for x in np.asarray(array, dtype=object).flat if isinstance(x, Expr))
-    sums = (node for node in nodes if node.op in ("add", "sub"))
-    of["fused"] = sum(any(x.op == "mul" and uses[x.index] == 1 for x in node.args) for node in sums)
-    of["angles"] = len({node.args[0].index for node in nodes if node.op in ("sin", "cos")})
-    return of
-
-
-def operations_in(of: Counter[str]) -> int:
-    """Operations in a `count`, a multiply-add as one."""
-    return of["add"] + of["sub"] + of["mul"] + of["div"] + of["sqrt"] + of["angles"] + of["log"] - of["fused"]
-
-
-def _statistics(of: Counter[str], lanes: int, trace_seconds: float, compile_seconds: float) -> KernelStats:
-    additions, others = of["add"] + of["sub"], of["neg"] + of["rint"] + of["where"] + of["check"]
-    return KernelStats(
-        additions=additions,
-        multiplications=of["mul"],
-        divisions=of["div"],
-        square_roots=of["sqrt"],
-        sines_cosines=of["angles"],
-        logarithms=of["log"],
-        others=others,
-        fused=of["fused"],
-        operations=operations_in(of),
-        lanes=lanes,
-        trace_seconds=trace_seconds,
-        compile_seconds=compile_seconds,
-    )

@@ -8,7 +8,7 @@ import weakref
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["LANES", "MachineCode", "host_lanes", "linked", "object_code"]
+__all__ = ["LANES", "MachineCode", "host_fingerprint", "host_lanes", "linked", "object_code", "text_size"]
 
 LANES = (2, 4, 8)
 _OPTIMIZATION = 2
@@ -56,6 +56,13 @@ def host_lanes() -> int:
     return 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
 
 
+def host_fingerprint() -> tuple[str, ...]:
+    """What makes machine code of a text, and for which processor."""
+    import llvmlite
+
+    return f"llvmlite {llvmlite.__version__}, LLVM {_binding().llvm_version_info}", *_host()
+
+
 def _machine() -> Any:
     """Code near its constants: it reads them relative to itself, which makes a humanoid's forward dynamics a tenth faster."""
     triple, processor, features = _host()
@@ -80,6 +87,11 @@ def object_code(text: str) -> bytes:
     module = binding.parse_assembly(f'target triple = "{machine.triple}"\n{text}\n{attributes}{weights}')
     module.data_layout = str(machine.target_data)
     return machine.emit_object(module)
+
+
+def text_size(code: bytes) -> int:
+    """Bytes of instructions in object code."""
+    return sum(part.size() for part in _binding().ObjectFileRef.from_data(code).sections() if part.is_text())
 
 
 def linked(code: bytes, *names: str) -> MachineCode:

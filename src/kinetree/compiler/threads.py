@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from kinetree.compiler.entry import DATA
-from kinetree.compiler.llvm import linked, object_code
+from kinetree.compiler.kept import object_code_once
+from kinetree.compiler.llvm import linked
 from kinetree.compiler.team import TEAM_TEXT, WORKER_WORDS
 from kinetree.errors import InputError
 
-__all__ = ["data_words", "set_threads", "threads"]
+__all__ = ["data_words", "set_threads", "shares", "threads"]
 
 MOST_THREADS = 1024
 VARIABLE = "KINETREE_THREADS"
@@ -67,10 +68,15 @@ def set_threads(count: int) -> None:
         _publish()
 
 
-def data_words(lanes: int, operations: int, tables: tuple[np.ndarray, ...]) -> ctypes.Array[ctypes.c_int64]:
-    """What ``data`` of a kernel points to (see `entry`), if one vector of states takes so many operations."""
-    threads()
+def shares(lanes: int, operations: int) -> tuple[int, int]:
+    """States worth waking a thread for, and states to take at a time, if a vector of states takes so many operations."""
     least, grain = (lanes * -(-work // max(operations, 1)) for work in (WORK, PART))
+    return least, grain
+
+
+def data_words(least: int, grain: int, tables: tuple[np.ndarray, ...]) -> ctypes.Array[ctypes.c_int64]:
+    """What ``data`` of a kernel points to (see `entry`)."""
+    threads()
     words = (ctypes.c_int64 * (DATA + len(tables)))(least, grain, ctypes.addressof(_team))
     words[DATA:] = [table.ctypes.data for table in tables]
     return words
@@ -120,7 +126,7 @@ def _start(team: int, states: int, count: int, *arguments: int) -> int:
 def _start_workers() -> None:
     global _workers, _code
     if _code is None:
-        _code = linked(object_code(TEAM_TEXT), "split", "work")
+        _code = linked(object_code_once(TEAM_TEXT)[0], "split", "work")
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(_code))  # threads sleep in it until the process ends
     if _workers is None:
         _workers = (ctypes.c_void_p * (WORKER_WORDS * MOST_THREADS))()

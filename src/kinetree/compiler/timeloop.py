@@ -12,7 +12,8 @@ from collections.abc import Collection
 from typing import final
 
 from kinetree.compiler.entry import ARGUMENTS, DATA
-from kinetree.compiler.kernel import Frame, KernelSource, Shapes
+from kinetree.compiler.kept import Shapes
+from kinetree.compiler.kernel import Frame, KernelSource
 from kinetree.compiler.layout import COPY, arguments, copied, joined, moved, slots, workspace
 from kinetree.compiler.movers import movers
 from kinetree.compiler.text import vector

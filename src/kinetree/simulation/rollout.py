@@ -12,7 +12,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.compiler.kernel import build_source
+from kinetree.compiler.kernel import build_once
 from kinetree.compiler.timeloop import TimeLoop
 from kinetree.errors import InputError
 from kinetree.evaluation import checked_arguments
@@ -247,6 +247,12 @@ def rollout_kernel(model: Model, integrator: str, driven: bool, lowering: str = 
     key = (rollout_kernel, integrator, driven, lowering)
     if key not in model.kernels:
         doc = f"steps of {model.name} by {integrator}: (q0, v0, tau, dt{', external' if driven else ''}, plan)."
-        sources = step_sources(model, integrator, driven, lowering)
-        model.kernels[key] = build_source("rollout", doc, *sources, warn=False, frame=TimeLoop((2, 4)))
+        model.kernels[key] = build_once(
+            "rollout",
+            doc,
+            (model.digest, *key),
+            lambda: step_sources(model, integrator, driven, lowering),
+            warn=False,
+            frame=TimeLoop((2, 4)),
+        )
     return model.kernels[key]

@@ -12,8 +12,8 @@ from kinetree import compilation, functions
 from kinetree.algebra.sweeps import each, piled, rows, split, stacked
 from kinetree.algorithms.articulated import forward_dynamics
 from kinetree.algorithms.kinematics import integrate
-from kinetree.compiler.compile import Sources, kernel_of, sources_of
-from kinetree.compiler.kernel import build_source
+from kinetree.compiler.compile import kernel_of, sources_of
+from kinetree.compiler.kernel import Sources, build_once
 from kinetree.compiler.staged import staged
 from kinetree.model import Joint, Model
 from kinetree.simulation.control import Constant, Signal
@@ -49,7 +49,9 @@ def step_kernel(model: Model, integrator: str, driven: bool, lowering: str = "au
     key = (step_kernel, integrator, driven, lowering)
     if key not in model.kernels:
         doc = f"one step of {model.name} by {integrator}: (q, v, tau, h{', external' if driven else ''})."
-        model.kernels[key] = build_source("step", doc, *step_sources(model, integrator, driven, lowering), warn=False)
+        model.kernels[key] = build_once(
+            "step", doc, (model.digest, *key), lambda: step_sources(model, integrator, driven, lowering), warn=False
+        )
     return model.kernels[key]
 
 

@@ -15,11 +15,11 @@ import numpy as np
 
 from kinetree.compiler.emit import StraightLine, declarations, live_nodes
 from kinetree.compiler.graph import Expr
-from kinetree.compiler.kernel import count, operations_in
 from kinetree.compiler.looped.hoisting import Hoisted, reachable
 from kinetree.compiler.looped.passes import Place, Trace, Tracer, flatten_parts
 from kinetree.compiler.looped.program import Result, Total
 from kinetree.compiler.looped.values import flatten
+from kinetree.compiler.stats import count, operations_in
 from kinetree.compiler.text import splat, vector
 from kinetree.model.tree import GROUND, Tree
 
