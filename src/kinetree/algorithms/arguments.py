@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from kinetree.model import Model
@@ -25,6 +26,7 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
 }
 
 
+@cache
 def array_arguments(algorithm: Callable[..., Any]) -> tuple[str, ...]:
     """Names of the arrays an algorithm takes after the model."""
     parameters = list(inspect.signature(algorithm).parameters.values())[1:]
