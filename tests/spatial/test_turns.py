@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tolerance import EPS, assert_close, gamma
 
-from kinetree.algebra.rigid import lean_model, sko_model
+from kinetree.algebra.rigid import sko_model
 from kinetree.compiler.emit import live_nodes
 from kinetree.compiler.graph import Graph
 from kinetree.compiler.stats import count
-from kinetree.model.grouping import inertia_matrix
+from kinetree.model.lean import inertia_matrix
 from kinetree.spatial.points import field_gradient, wrench
 from kinetree.spatial.rotations import rotation_about, skew
 from kinetree.spatial.turns import Turn, about, placed
@@ -67,7 +67,7 @@ def test_a_placement_by_right_angles_costs_nothing():
     x, (c, s) = graph.input((3, 3)), graph.input(2)
     turn = about(np.eye(3)[2], 0.0)
     R = placed(np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), turn)
-    R = type(R)(R.matrix, (R.factors[0], Turn("z", c, s)))
+    R = type(R)((R.factors[0], Turn("z", c, s)))
     assert count(live_nodes(graph, list(R.congruence(x).flat)), [R.congruence(x)])["mul"] <= 14
 
 
@@ -87,11 +87,11 @@ def test_the_wrench_of_a_motion_is_newton_and_euler(name):
 @pytest.mark.parametrize("name", zoo.NAMES)
 def test_regrouped_inertias_make_the_same_mass_matrix_and_hold_nothing_a_parent_can_carry(name):
     model, (q, *_) = zoo.model(name), zoo.state(name)
-    found, wanted = lean_model(model, q).mass.dense(), sko_model(model, q, ()).mass.dense()
+    found, wanted = sko_model(model.lean, q).mass.dense(), sko_model(model, q, ()).mass.dense()
     assert_close(found.astype(float), wanted, gamma(model))
     reach = 1.0 + sum(np.abs(body.placement.translation).max() + np.abs(body.inertia.com).max() for body in model.bodies)
     whole = sum(np.abs(body.inertia.pseudo_inertia).max() for body in model.bodies) * reach**2
-    for body, J in zip(model.bodies, model.grouped_pseudo_inertias, strict=True):
+    for body, J in zip(model.lean.bodies, model.lean.pseudo_inertias, strict=True):
         Q = body.joint.unmoved()
         assert_close(Q @ J @ Q, np.zeros((4, 4)), gamma(model), scale=whole)
         assert_close(Q @ Q, Q, 8 * EPS)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from kinetree.algebra.sko import SKO
 from kinetree.algebra.sweeps import each, split
-from kinetree.model import Joint, Model, Pose
+from kinetree.model import Joint, LeanModel, Model, Pose
 from kinetree.spatial.scalars import Array
 from kinetree.spatial.sixvectors import Shift
 from kinetree.spatial.turns import placed
+
+Mechanism = Model | LeanModel
 
 
 def weight(joint: Joint, placement: Pose, q: Array) -> Shift:
@@ -18,32 +18,24 @@ def weight(joint: Joint, placement: Pose, q: Array) -> Shift:
     return Shift(placed(placement.rotation, R), placement.rotation @ p + placement.translation)
 
 
-def joints(model: Model) -> list[Joint]:
+def joints(model: Mechanism) -> list[Joint]:
     """Joint of each body."""
     return [body.joint for body in model.bodies]
 
 
-def weights(model: Model, q: Array) -> list[Shift]:
+def weights(model: Mechanism, q: Array) -> list[Shift]:
     """φ(parent, k) of each body at q."""
     placements = [body.placement for body in model.bodies]
     return each(weight, joints(model), placements, split(model.q_slices, q))
 
 
-def joint_maps(model: Model, q: Array) -> list[Array]:
+def joint_maps(model: Mechanism, q: Array) -> list[Array]:
     """H(k) (nv_k, 6) of each body at q."""
     return each(lambda joint, q: joint.H(q), joints(model), split(model.q_slices, q))
 
 
-def sko_model(model: Model, q: Array, batch: tuple[int, ...] | None = None) -> SKO:
+def sko_model(model: Mechanism, q: Array, batch: tuple[int, ...] | None = None) -> SKO:
     """The SKO model at q, an array (nq,) of scalars; `batch` is the shape inside them, None if they are traced."""
-    return _sko_model(model, q, model.inertias, batch)
-
-
-def lean_model(model: Model, q: Array) -> SKO:
-    """An SKO model of the same mass matrix, by inertias that hold fewer numbers: its M, P and R are not the bodies' own."""
-    return _sko_model(model, q, model.grouped_inertias, None)
-
-
-def _sko_model(model: Model, q: Array, inertias: Sequence[Array], batch: tuple[int, ...] | None) -> SKO:
-    sizes = [joint.nv for joint in joints(model)]
-    return SKO.trusted(model.tree, weights(model, q), joint_maps(model, q), inertias, sizes, 6, model.body_names, batch)
+    sizes, names = [joint.nv for joint in joints(model)], [str(k) for k in range(len(model.bodies))]
+    names = model.body_names if isinstance(model, Model) else names
+    return SKO.trusted(model.tree, weights(model, q), joint_maps(model, q), model.inertias, sizes, 6, names, batch)

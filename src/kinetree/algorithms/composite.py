@@ -5,16 +5,16 @@ R = M + E R E*        M_q = H R H* + H φ̃ R H* + H R φ̃* H*
 
 from __future__ import annotations
 
-from kinetree.algebra.rigid import lean_model
+from kinetree.algebra.rigid import sko_model
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
 
 
 def mass_matrix(model: Model, q: Array) -> Array:
     """M_q (nv, nv); blocks of unrelated bodies are never touched."""
-    return lean_model(model, q).mass.dense()
+    return sko_model(model.lean, q).mass.dense()
 
 
 def mass_product(model: Model, q: Array, x: Array) -> Array:
     """M_q x (nv,), one sweep out and one back."""
-    return lean_model(model, q).mass @ x
+    return sko_model(model.lean, q).mass @ x

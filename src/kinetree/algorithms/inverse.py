@@ -14,13 +14,14 @@ import numpy as np
 
 from kinetree.algebra.rigid import joint_maps, joints, weights
 from kinetree.algebra.sweeps import each, gather, rows, scatter, split, stacked
-from kinetree.model import Joint, Model
+from kinetree.model import Joint, LeanModel, Model, Pose
 from kinetree.spatial.points import field_gradient, wrench
 from kinetree.spatial.rotations import cross
 from kinetree.spatial.scalars import Array
 from kinetree.spatial.sixvectors import Shift
 
 NO_FORCE = np.zeros(6)
+ZERO = np.zeros(3)
 Motion = tuple[Array, Array, Array]
 """Angular velocity, its rate, and the acceleration of the origin, each (3,), body axes."""
 
@@ -38,30 +39,37 @@ def motion(parent: Motion, joint: Joint, phi: Shift, H: Array, q: Array, v: Arra
     )
 
 
-def inertial_forces(model: Model, phi: Any, H: Any, q: Array, v: Array, vdot: Array, external: Array | None) -> Any:
-    """M α + b (6,) of each body, less the external wrench."""
-    ground = np.zeros(3), np.zeros(3), -model.gravity
-    coordinates, rates, accelerations = split(model.q_slices, q), split(model.v_slices, v), split(model.v_slices, vdot)
-    motions = scatter(model.tree, motion, ground, joints(model), phi, H, coordinates, rates, accelerations)
-    loads = [NO_FORCE] * model.nbodies if external is None else rows(external)
+def loads(lean: LeanModel, external: Array | None) -> Any:
+    """Wrench (6,) from outside on each body, in its lean frame."""
+    if external is None:
+        return [NO_FORCE] * len(lean.bodies)
 
-    def node(motion: Motion, J: Array, load: Array) -> Array:
-        omega, omega_rate, acceleration = motion
-        return wrench(J, field_gradient(omega, omega_rate), acceleration) - load
+    def node(frame: Pose, W: Array) -> Array:
+        R, moment, force = frame.rotation.T, W[:3], W[3:]
+        return np.concatenate([R @ (moment - cross(frame.translation, force)), R @ force])
 
-    return each(node, motions, model.grouped_pseudo_inertias, loads)
+    return each(node, lean.frames, rows(external))
+
+
+def inertial_force(J: Array, motion: Motion, load: Array) -> Array:
+    """M α + b − W (6,) of a body."""
+    omega, omega_rate, acceleration = motion
+    return wrench(J, field_gradient(omega, omega_rate), acceleration) - load
 
 
 def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, external: Array | None = None) -> Array:
     """τ (nv,) that produces the acceleration a."""
-    phi, H = weights(model, q), joint_maps(model, q)
-    loads = inertial_forces(model, phi, H, q, v, a, external)
+    lean, tree = model.lean, model.tree
+    phi, H = weights(lean, q), joint_maps(lean, q)
+    own = split(model.q_slices, q), split(model.v_slices, v), split(model.v_slices, a)
+    motions = scatter(tree, motion, (ZERO, ZERO, -model.gravity), joints(lean), phi, H, *own)
+    loaded = each(inertial_force, lean.pseudo_inertias, motions, loads(lean, external))
 
-    def node(received: Array, phi: Shift, H: Array, load: Array) -> tuple[Array, Array]:
-        f = received + load  # f = Σ φ f_j + M α + b
+    def forces(received: Array, phi: Shift, H: Array, own: Array) -> tuple[Array, Array]:
+        f = received + own  # f = Σ φ f_j + M α + b
         return H @ f, phi @ f  # τ = H f
 
-    return stacked(gather(model.tree, node, NO_FORCE, phi, H, loads))
+    return stacked(gather(tree, forces, NO_FORCE, phi, H, loaded))
 
 
 def bias_force(model: Model, q: Array, v: Array, external: Array | None = None) -> Array:

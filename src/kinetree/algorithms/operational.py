@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algebra.rigid import lean_model
+from kinetree.algebra.rigid import sko_model
 from kinetree.algebra.sweeps import piled, rows
 from kinetree.algorithms.kinematics import poses
 from kinetree.errors import InputError
@@ -21,7 +21,7 @@ RANK = 1e-12
 
 def compliance(model: Model, q: Array, *, bodies: tuple[int, ...], frame: str) -> Array:
     """Blocks (i, j) of Ω for i, j among m bodies (6m, 6m)."""
-    Omega = lean_model(model, q).Omega
+    Omega = sko_model(model, q).Omega
     found = np.zeros((6 * len(bodies), 6 * len(bodies)), dtype=object)
     turned = _turns(model, q, bodies) if frame == "world" else [np.eye(6)] * len(bodies)
     for a, i in enumerate(bodies):
@@ -34,7 +34,7 @@ def compliance(model: Model, q: Array, *, bodies: tuple[int, ...], frame: str) -
 
 def compliance_product(model: Model, q: Array, wrenches: Array) -> Array:
     """Ω f (nbodies, 6): accelerations of all bodies under wrenches on all."""
-    return piled(lean_model(model, q).Omega.apply(rows(wrenches)))
+    return piled(sko_model(model, q).Omega.apply(rows(wrenches)))
 
 
 def _turns(model: Model, q: Array, bodies: tuple[int, ...]) -> list[Array]:

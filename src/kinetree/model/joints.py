@@ -123,7 +123,7 @@ class Weld(Joint):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _AboutAxis(Joint):
+class JointWithAxis(Joint):
     """A joint with one fixed unit axis (3,), given in the joint frame (and the same in body axes)."""
 
     axis: Any
@@ -133,7 +133,7 @@ class _AboutAxis(Joint):
 
 
 @final
-class Revolute(_AboutAxis):
+class Revolute(JointWithAxis):
     """Rotation about an axis: q = [angle]."""
 
     kind, nq, nv, angles = "revolute", 1, 1, (0,)
@@ -149,7 +149,7 @@ class Revolute(_AboutAxis):
 
 
 @final
-class Prismatic(_AboutAxis):
+class Prismatic(JointWithAxis):
     """Translation along an axis: q = [distance]."""
 
     kind, nq, nv = "prismatic", 1, 1
@@ -166,7 +166,7 @@ class Prismatic(_AboutAxis):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Screw(_AboutAxis):
+class Screw(JointWithAxis):
     """Rotation about an axis with a translation of pitch [m/rad] along it: q = [angle]."""
 
     pitch: Any = 0.0
@@ -187,7 +187,7 @@ class Screw(_AboutAxis):
 
 
 @final
-class Cylindrical(_AboutAxis):
+class Cylindrical(JointWithAxis):
     """Rotation about an axis and translation along it: q = [angle, distance]."""
 
     kind, nq, nv, angles = "cylindrical", 2, 2, (0,)

@@ -14,7 +14,7 @@ import numpy as np
 from kinetree.errors import ModelError
 from kinetree.model.bodies import Body, Pose
 from kinetree.model.checks import real_array
-from kinetree.model.grouping import grouped, inertia_matrix
+from kinetree.model.lean import LeanModel, lean_bodies
 from kinetree.model.saving import save
 from kinetree.model.singular import joint_without_inertia
 from kinetree.model.tree import GROUND, Tree
@@ -130,14 +130,9 @@ class Model:
         return tuple(body.inertia.matrix for body in self.bodies)
 
     @cached_property
-    def grouped_pseudo_inertias(self) -> tuple[Array, ...]:
-        """J of each body (4, 4), regrouped: see `grouping`."""
-        return grouped(self.bodies, self.parents)
-
-    @cached_property
-    def grouped_inertias(self) -> tuple[Array, ...]:
-        """M of each body (6, 6), regrouped: the same mass matrix by fewer numbers."""
-        return tuple(inertia_matrix(J) for J in self.grouped_pseudo_inertias)
+    def lean(self) -> LeanModel:
+        """The same mechanism by fewer numbers; see `lean`."""
+        return LeanModel(self.tree, lean_bodies(self.bodies, self.tree), self.q_slices, self.v_slices, self.gravity)
 
     @cached_property
     def digest(self) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, final
 
 import numpy as np
@@ -30,6 +31,13 @@ class Turn:
     axis: str
     cosine: Scalar
     sine: Scalar
+
+    @property
+    def R(self) -> Array:
+        """The matrix (3, 3)."""
+        c, s, k = self.cosine, self.sine, AXES.index(self.axis)
+        rows = [[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]]
+        return array([[rows[(i - k) % 3][(j - k) % 3] for j in range(3)] for i in range(3)])
 
     def congruence(self, X: Array) -> Array:
         """R X R* of any X (3, 3)."""
@@ -66,10 +74,16 @@ class Fixed:
 @final
 @dataclass(frozen=True, eq=False)
 class Rotation:
-    """A rotation: its matrix (3, 3), and factors whose product it is."""
+    """A rotation by factors whose product it is; `matrix` (3, 3) is that product."""
 
-    matrix: Array
     factors: tuple[Turn | Fixed, ...]
+
+    @cached_property
+    def matrix(self) -> Array:
+        product = np.eye(3)
+        for factor in self.factors:
+            product = product @ factor.R
+        return product
 
     def congruence(self, X: Array) -> Array:
         """R X R* of any X (3, 3)."""
@@ -78,24 +92,23 @@ class Rotation:
         return X
 
     def __matmul__(self, other: Rotation) -> Rotation:
-        return Rotation(self.matrix @ other.matrix, self.factors + other.factors)
+        return Rotation(self.factors + other.factors)
 
 
-NO_ROTATION: Final = Rotation(np.eye(3), ())
+NO_ROTATION: Final = Rotation(())
 
 
 def of_matrix(R: Array) -> Rotation:
     """A rotation of which only the matrix is known."""
-    return Rotation(R, (Fixed(R),))
+    return Rotation((Fixed(R),))
 
 
 def about(axis: Array, angle: Scalar) -> Rotation:
     """Rotation about a unit axis (3,): one turn if that is a coordinate axis."""
-    R = rotation_about(axis, angle)
     if axis.dtype == object or sorted(abs(axis)) != [0.0, 0.0, 1.0]:
-        return of_matrix(R)
+        return of_matrix(rotation_about(axis, angle))
     k = int(np.argmax(abs(axis)))
-    return Rotation(R, (Turn(AXES[k], np.cos(angle), axis[k] * np.sin(angle)),))
+    return Rotation((Turn(AXES[k], np.cos(angle), axis[k] * np.sin(angle)),))
 
 
 def placed(placement: Array, rotation: Rotation) -> Rotation:
@@ -104,11 +117,11 @@ def placed(placement: Array, rotation: Rotation) -> Rotation:
     Right angles only exchange axes and stay a matrix. Other plain angles become turns; the last of them is about the axis of
     the rotation's own turn and is one with it.
     """
-    matrix, factors = placement @ rotation.matrix, rotation.factors
+    factors = rotation.factors
     if _exchanges_axes(placement):
-        return Rotation(matrix, (Fixed(placement), *factors))
+        return Rotation((Fixed(placement), *factors))
     if placement.dtype == object or not factors or not isinstance(factors[0], Turn):
-        return of_matrix(matrix)
+        return of_matrix(placement @ rotation.matrix)
     k = AXES.index(factors[0].axis)
     i, j = (k + 1) % 3, (k + 2) % 3
     F = placement[np.ix_((i, j, k), (i, j, k))]  # = about k by α, about j by β, about k by γ
@@ -117,7 +130,7 @@ def placed(placement: Array, rotation: Rotation) -> Rotation:
     rest = rotation_about(_J, -beta) @ rotation_about(_K, -alpha) @ F  # what α lacks where β is small goes to γ
     gamma = math.atan2(rest[1, 0], rest[1, 1])
     before = _turn(AXES[k], alpha) + _turn(AXES[j], beta)
-    return Rotation(matrix, (*before, factors[0].and_then(gamma), *factors[1:]))
+    return Rotation((*before, factors[0].and_then(gamma), *factors[1:]))
 
 
 def _turn(axis: str, angle: float) -> tuple[Turn | Fixed, ...]:
