@@ -1,7 +1,8 @@
 """LLVM text of the loops: one function per class and loop, and a body that calls them over the tree.
 
-Workspace: one row of slots per body and one for the ground, ``[row][slot][lane]``. A row of whole numbers per body says its
-class, where its parent's row and its constants stand, and where its parts of the arrays do.
+Workspace ``[row][slot][lane]``: rows that bodies share by turns, for what passes between them in one loop (see `handover`);
+then a row per body, for what waits from loop to loop. A row of whole numbers per body says its class, where its constants
+stand, which rows hold its own and its parent's values in either direction, and where its parts of the arrays start.
 """
 
 from __future__ import annotations
@@ -15,16 +16,17 @@ import numpy as np
 
 from kinetree.compiler.emit import StraightLine, declarations, live_nodes
 from kinetree.compiler.graph import Expr
+from kinetree.compiler.looped.handover import GROUND_ROW, inward_rows, outward_rows
 from kinetree.compiler.looped.hoisting import Hoisted, reachable
 from kinetree.compiler.looped.passes import Place, Trace, Tracer, flatten_parts
 from kinetree.compiler.looped.program import Result, Total
 from kinetree.compiler.looped.values import flatten
 from kinetree.compiler.stats import count, operations_in
 from kinetree.compiler.text import splat, vector
-from kinetree.model.tree import GROUND, Tree
+from kinetree.model.tree import Tree
 
-CLASS, PARENT, TABLE, FIELDS = 0, 1, 2, 3
-"""Columns of a body's row of whole numbers; where its parts of the arrays start comes last."""
+CLASS, TABLE, HANDOVER, FIELDS = 0, 1, (2, 4), 6
+"""Columns of a body's row of whole numbers: own and parent's rows outward and inward; what arrays it starts in comes last."""
 
 Key = tuple[Any, ...]
 Store = tuple[Place, Any]
@@ -54,9 +56,9 @@ def looped_code(
     results : the output arrays
     """
     stores = _live_stores(tracer, results)
-    slots, stride = _slots(tracer, stores)
+    slots = _slots(tracer, stores)
     bases = dict(zip(names, np.cumsum([0, *inputs[:-1]]).tolist(), strict=True))
-    return _Module(tracer, stores, slots, stride, bases, results, lanes).code()
+    return _Module(tracer, stores, slots, bases, results, lanes).code()
 
 
 def _live_stores(tracer: Tracer, results: Sequence[Result | Total]) -> dict[tuple[int, int], list[Store]]:
@@ -123,37 +125,47 @@ def _value(trace: Trace, result: Result | Total) -> Any:
     return value
 
 
-def _slots(tracer: Tracer, stores: dict[tuple[int, int], list[Store]]) -> tuple[dict[Key, int], int]:
-    """A slot for each number that waits, used again when no class needs it any more; and how many there are."""
-    life: dict[Key, list[Any]] = {}  # first loop, last loop, class or None for all
+def _slots(tracer: Tracer, stores: dict[tuple[int, int], list[Store]]) -> dict[Key, int]:
+    """A slot for each number that waits: for what passes between bodies in the rows they share, else in the body's own."""
+    life: dict[Key, list[Any]] = {}  # first loop, last loop, class
+    slots: dict[Key, int] = {}
+    handed: Counter[int] = Counter()
     for (stage, c), stored in stores.items():
         for place, _ in stored:
-            if place[0] not in ("out", "sum"):
-                life.setdefault(place[1], [stage, stage, c if place[1][0] == "kept" else None])
+            if place[0] in ("out", "sum") or place[1] in slots:
+                continue
+            if place[1][0] == "kept":
+                life[place[1]] = [stage, stage, c]
+            else:
+                slots[place[1]] = handed[stage]
+                handed[stage] += 1
     for (stage, c), stored in stores.items():
         for place in _read(tracer.loops[stage][c], stored):
-            life[place[1]][1] = max(life[place[1]][1], stage)
+            if place[1][0] == "kept":
+                life[place[1]][1] = max(life[place[1]][1], stage)
     busy: list[dict[int, int]] = []  # of each slot, the last loop in which a class needs it
-    slots: dict[Key, int] = {}
-    classes = range(len(tracer.classes))
-    for key, (first, last, owner) in sorted(life.items(), key=lambda x: (x[1][0], x[1][2] is not None, repr(x[0]))):
-        users = classes if owner is None else (owner,)
-        slot = next((n for n, until in enumerate(busy) if all(until.get(c, -1) < first for c in users)), len(busy))
+    for key, (first, last, c) in sorted(life.items(), key=lambda x: (x[1][0], repr(x[0]))):
+        slot = next((n for n, until in enumerate(busy) if until.get(c, -1) < first), len(busy))
         if slot == len(busy):
             busy.append({})
-        busy[slot].update({c: last for c in users})
+        busy[slot][c] = last
         slots[key] = slot
-    return slots, len(busy)
+    return slots
 
 
 @final
 class _Module:
     """The module's text under construction; it reaches its arrays through ``%tables``, so that it may stand at any address."""
 
-    def __init__(self, tracer, stores, slots, stride, bases, results, lanes) -> None:
-        self.tracer, self.stores, self.slots, self.stride = tracer, stores, slots, stride
+    def __init__(self, tracer, stores, slots, bases, results, lanes) -> None:
+        self.tracer, self.stores, self.slots = tracer, stores, slots
         self.bases, self.results, self.lanes = bases, results, lanes
         self.tree: Tree = tracer.program.tree
+        self.width, self.stride = (
+            max((slot + 1 for key, slot in slots.items() if key[0] == kind), default=0) for kind in ("shared", "kept")
+        )
+        self.handover = outward_rows(self.tree), inward_rows(self.tree)
+        self.handed = self.width * (1 + max(int(rows.max()) for rows in self.handover))
         self.T, self.align = vector(lanes), 8 * lanes
         self.fields: dict[Any, int] = {}
         self.starts: list[np.ndarray] = []
@@ -174,7 +186,8 @@ class _Module:
         rows, table = self._arrays()
         loops = [self._loop(stage, present) for stage in range(len(self.tracer.loops))]
         text = "\n".join([declarations(parts), *functions, *loops, self._body()])
-        return LoopedCode(text, (rows, table), (len(self.tree) + 1) * self.stride, self.operations, operations_in(self.written))
+        spare = self.handed + len(self.tree) * self.stride
+        return LoopedCode(text, (rows, table), spare, self.operations, operations_in(self.written))
 
     def _function(self, stage: int, c: int, stored: Sequence[Store]) -> tuple[StraightLine, str]:
         hoisted = Hoisted(self.tracer.loops[stage][c], [value for _, value in stored])
@@ -205,6 +218,9 @@ class _Module:
                 )
             return pointers[field]
 
+        def row(place: Place) -> str:
+            return "%kept" if place[1][0] == "kept" else "%own" if place[0] == "own" else "%parent"
+
         def load(node: Expr) -> list[str]:
             place, v = hoisted.places[node.index], f"%v{node.index}"
             if place[0] == "table":
@@ -216,7 +232,7 @@ class _Module:
                 _, part, j = place
                 base = piece(self._field(id(part), np.array(part.starts) + self.bases[part.source.name]), "%in")
                 return [address(base, j), f"  {v} = load {self.T}, ptr %at{made}, align {self.align}"]
-            return [address(f"%{place[0]}", self.slots[place[1]]), f"  {v} = load {self.T}, ptr %at{made}, align {self.align}"]
+            return [address(row(place), self.slots[place[1]]), f"  {v} = load {self.T}, ptr %at{made}, align {self.align}"]
 
         def store(place: Place, value: str) -> list[str]:
             if place[0] == "out":
@@ -225,7 +241,7 @@ class _Module:
             if place[0] == "sum":
                 lines = [address("%out", int(self.out_starts[place[1]][0]) + place[2])]
             else:
-                lines = [address("%own" if place[0] == "own" else "%parent", self.slots[place[1]])]
+                lines = [address(row(place), self.slots[place[1]])]
             if place[0] in ("add", "sum"):
                 lines.append(f"  %before{made} = load {self.T}, ptr %at{made}, align {self.align}")
                 lines.append(f"  %sum{made} = fadd {self.T} %before{made}, {value}")
@@ -234,7 +250,7 @@ class _Module:
 
         straight = StraightLine(nodes, results, self.lanes, load, store)
         straight.allocations[:0] = entry
-        arguments = "ptr %own, ptr %parent, ptr %table, ptr %row, ptr %in, ptr %out"
+        arguments = "ptr %kept, ptr %own, ptr %parent, ptr %table, ptr %row, ptr %in, ptr %out"
         return straight, straight.function(f"define internal void @node{stage}.{c}({arguments}) noinline #0")
 
     def _column(self, c: int, values: np.ndarray) -> int:
@@ -268,10 +284,9 @@ class _Module:
 
     def _arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """The bodies' rows of whole numbers, and the tables of all classes end to end."""
-        size = len(self.tree)
-        rows = np.zeros((size, FIELDS + len(self.starts)), dtype=np.int64)
-        parents = np.array(self.tree.parents)
-        rows[:, PARENT] = np.where(parents == GROUND, size, parents)
+        rows = np.zeros((len(self.tree), FIELDS + len(self.starts)), dtype=np.int64)
+        for column, handover in zip(HANDOVER, self.handover, strict=True):
+            rows[:, column : column + 2] = handover
         for n, starts in enumerate(self.starts):
             rows[:, FIELDS + n] = starts
         tables, base = [np.zeros(1)], 1
@@ -288,9 +303,10 @@ class _Module:
         size, width = len(self.tree), FIELDS + len(self.starts)
         classes = [c for c in range(len(self.tracer.classes)) if (stage, c) in present]
         cases = " ".join(f"i64 {c}, label %class{c}" for c in classes)
-        arguments = "ptr %own, ptr %parent, ptr %table, ptr %row, ptr %in, ptr %out"
+        arguments = "ptr %kept, ptr %own, ptr %parent, ptr %table, ptr %row, ptr %in, ptr %out"
         calls = "\n".join(f"class{c}:\n  call void @node{stage}.{c}({arguments})\n  br label %next" for c in classes)
         k = f"sub i64 {size - 1}, %n" if stage % 2 else "add i64 %n, 0"
+        handover = HANDOVER[stage % 2]
         newline = "\n"
         return f"""
 define internal void @pass{stage}(ptr %in, ptr %out, ptr %ws, ptr %tables) noinline #0 {{
@@ -307,14 +323,19 @@ loop:
   %row = getelementptr i64, ptr %rows, i64 %row.at
   %class.at = getelementptr i64, ptr %row, i64 {CLASS}
   %class = load i64, ptr %class.at
-  %parent.at = getelementptr i64, ptr %row, i64 {PARENT}
+  %own.at = getelementptr i64, ptr %row, i64 {handover}
+  %own.row = load i64, ptr %own.at
+  %parent.at = getelementptr i64, ptr %row, i64 {handover + 1}
   %parent.row = load i64, ptr %parent.at
   %table.at = getelementptr i64, ptr %row, i64 {TABLE}
   %table.start = load i64, ptr %table.at
   %table = getelementptr double, ptr %constants, i64 %table.start
-  %own.slot = mul i64 %k, {self.stride}
+  %kept.part = mul i64 %k, {self.stride}
+  %kept.slot = add i64 %kept.part, {self.handed}
+  %kept = getelementptr {self.T}, ptr %ws, i64 %kept.slot
+  %own.slot = mul i64 %own.row, {self.width}
   %own = getelementptr {self.T}, ptr %ws, i64 %own.slot
-  %parent.slot = mul i64 %parent.row, {self.stride}
+  %parent.slot = mul i64 %parent.row, {self.width}
   %parent = getelementptr {self.T}, ptr %ws, i64 %parent.slot
   switch i64 %class, label %next [{cases}]
 {calls}
@@ -337,7 +358,7 @@ exit:
                 slot = self.slots.get(("shared", sweep.number, group))
                 if slot is not None:
                     name = f"%ground{len(lines)}"
-                    lines.append(f"  {name} = getelementptr {self.T}, ptr %ws, i64 {len(self.tree) * self.stride + slot}")
+                    lines.append(f"  {name} = getelementptr {self.T}, ptr %ws, i64 {GROUND_ROW * self.width + slot}")
                     lines.append(f"  store {self.T} {splat(float(value), self.lanes)}, ptr {name}, align {self.align}")
         return lines
 
