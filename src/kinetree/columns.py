@@ -35,18 +35,18 @@ class ByColumns:
     rows: Array
     turns: tuple[np.ufunc, Array] | None = None
 
-    def __call__(self, q: Any) -> tuple[Array, Array]:
+    def __call__(self, q: Any) -> Array:
         q = np.asarray(q)
-        found, guards = self.product(q[..., None, :], self.units)
+        found = self.product(q[..., None, :], self.units)
         columns = found.reshape(*found.shape[: q.ndim], -1)[..., self.rows]
         if self.turns is not None:
             kernel, bodies = self.turns
-            rotations, _, _ = kernel(q)
+            rotations, _ = kernel(q)
             R = rotations[..., bodies.repeat(2), :, :]  # for moments and for forces
             parts = columns.reshape(*columns.shape[:-2], 2 * len(bodies), 3, 2 * len(bodies), 3)
             columns = np.einsum("...iab,...ibjd,...jcd->...iajc", R, parts, R).reshape(columns.shape)
         upper = np.triu(columns)
-        return upper + np.swapaxes(np.triu(columns, 1), -1, -2), guards.max(axis=-1)
+        return upper + np.swapaxes(np.triu(columns, 1), -1, -2)
 
 
 @final
@@ -67,13 +67,13 @@ class JacobianByRows:
     poses: np.ufunc | None
     body: int
 
-    def __call__(self, q: Any) -> tuple[Array, Array]:
+    def __call__(self, q: Any) -> Array:
         q = np.asarray(q)
-        found, guards = self.product(q[..., None, :], self.wrenches)
+        found = self.product(q[..., None, :], self.wrenches)
         if self.poses is not None:
             R = self.poses(q)[0][..., self.body, :, :]
             found = np.concatenate([R @ found[..., :3, :], R @ found[..., 3:, :]], axis=-2)
-        return found, guards.max(axis=-1)
+        return found
 
 
 def by_columns(algorithm: Callable[..., Any], model: Model, options: Mapping[str, Any]) -> ByColumns | JacobianByRows | None:

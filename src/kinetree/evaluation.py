@@ -12,33 +12,32 @@ from kinetree.algebra.sko import SKO
 from kinetree.algorithms.arguments import array_arguments, shape_of
 from kinetree.algorithms.reference import interpret
 from kinetree.columns import by_columns
-from kinetree.compiler.compile import QUATERNION_ARGUMENTS, kernel_of
+from kinetree.compiler.compile import kernel_of
+from kinetree.compiler.guard import QUATERNION_ARGUMENTS, QUATERNION_TOLERANCE
+from kinetree.compiler.words import REFUSED
 from kinetree.errors import InputError, ModelError
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array, split
-
-QUATERNION_TOLERANCE = 1e-6
-"""How far the length of a quaternion may be from 1; |u|² − 1 is twice that."""
-_GUARD_LIMIT = (2.0 * QUATERNION_TOLERANCE) ** 2
 
 
 def evaluate(algorithm: Callable[..., Any], model: Model, *arrays: Any, **options: Any) -> Any:
     """Result of an algorithm on its first arrays, with any leading batch axes."""
     try:
-        kernel = model.kernels[algorithm, len(arrays), *options.values()]
+        key = (algorithm, len(arrays), *options.values()) if options else (algorithm, len(arrays))
+        kernel = model.kernels[key]
     except (KeyError, AttributeError):
         kernel = _guarded_kernel(algorithm, model, len(arrays), options)
+    before = REFUSED[0]
     try:
         results = kernel(*arrays)
     except (TypeError, ValueError) as failure:
         checked_arguments(algorithm, model, arrays)
         raise InputError(f"{algorithm.__name__} of {model.name!r}: {failure}") from None
-    good = results[-1] <= _GUARD_LIMIT
-    if not (good if good.ndim == 0 else good.all()):
+    if REFUSED[0] != before:
         checked_arguments(algorithm, model, arrays)
-        for result in results[:-1]:
+        for result in results if isinstance(results, tuple) else (results,):
             _refuse_result(algorithm, model, result)
-    return results[0] if len(results) == 2 else results[:-1]
+    return results
 
 
 def evaluate_reference(algorithm: Callable[..., Any], model: Model, *arrays: Any, **options: Any) -> Any:
@@ -73,9 +72,8 @@ def _check_model(model: Any) -> None:
 def _reference_kernel(algorithm: Callable[..., Any], model: Model, options: Mapping[str, Any]) -> Callable[..., Any]:
     """A model that cannot move has arguments of size 0, which a ufunc's signature cannot say."""
 
-    def run(*arrays: Any) -> tuple[Any, ...]:
-        result = evaluate_reference(algorithm, model, *arrays, **options)
-        return (*(result if isinstance(result, tuple) else (result,)), np.float64(0.0))
+    def run(*arrays: Any) -> Any:
+        return evaluate_reference(algorithm, model, *arrays, **options)
 
     return run
 

@@ -3,6 +3,7 @@
 KINETREE_UPDATE_SNAPSHOTS=1 writes the messages anew.
 """
 
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -209,3 +210,29 @@ def test_random_coordinates_are_refused_by_name(arguments):
 def test_simulate_names_the_argument_that_is_wrong():
     with pytest.raises(kt.InputError, match="simulate of 'floating': q0 must have shape"):
         kt.simulate(model(), Q[:3], V)
+
+
+def test_what_is_wrong_elsewhere_is_no_concern_of_a_call():
+    """Something wrong is counted, not attributed: whoever sees the count go up looks for a cause in his own numbers."""
+    model = zoo.model("panda")
+    q, v = model.random(0), np.ones(model.nv)
+    wanted, stop, said = kt.inverse_dynamics(model, q, v, v), threading.Event(), []
+
+    def wrong():
+        while not stop.is_set():
+            with pytest.raises(kt.InputError, match="v must be finite"):
+                kt.inverse_dynamics(model, q, v * np.nan, v)
+            said.append(1)
+
+    thread = threading.Thread(target=wrong)
+    thread.start()
+    while len(said) < 20:
+        np.testing.assert_array_equal(kt.inverse_dynamics(model, q, v, v), wanted)
+    stop.set()
+    thread.join()
+
+
+def test_finite_numbers_whose_sum_overflows_are_fine():
+    model = zoo.model("chain")
+    q = np.full(model.nv, 1.7e308)
+    assert np.isfinite(kt.gravity_force(model, q)).all()

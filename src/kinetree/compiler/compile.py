@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
 
 from kinetree.algorithms.arguments import array_arguments, shape_of
 from kinetree.compiler.emit import live_nodes
-from kinetree.compiler.graph import Expr, Graph
-from kinetree.compiler.kernel import Sources, build_once, straight_source
+from kinetree.compiler.graph import Graph
+from kinetree.compiler.guard import Guarded, body_guard, guard_value
+from kinetree.compiler.kernel import BATCH, Sources, build_once, straight_source
 from kinetree.compiler.llvm import host_lanes
 from kinetree.compiler.looped.lower import looped_source
 from kinetree.compiler.looped.program import NotSweepsError
 from kinetree.compiler.stats import count, operations_in
 from kinetree.errors import InputError
-from kinetree.model import Joint, Model
-from kinetree.spatial.scalars import Array, Scalar
+from kinetree.model import Model
 
-QUATERNION_ARGUMENTS = ("q", "q0", "q1")
 LOWERINGS = ("auto", "unrolled", "looped")
 FEW_BODIES = 24
 """Up to so many bodies code is straight-line without a look at how long it gets."""
@@ -42,7 +41,7 @@ def kernel_of(
 ) -> np.ufunc:
     """The kernel of an algorithm on a model, compiled at first use and kept with the model.
 
-    A guarded kernel has one more output, `guard_value`, by which a public function knows bad input from good.
+    A guarded kernel, that of a public function, counts the states that something is wrong with (see `guard`).
     """
     options = dict(options or {})
     key = (algorithm, without, tuple(sorted(options.items())), guarded, lowering)
@@ -55,6 +54,7 @@ def kernel_of(
             (model.digest, *key),
             lambda: sources_of(algorithm, model, without, options, guarded, lowering),
             warn=not guarded,
+            frame=Guarded() if guarded else BATCH,
         )
     return model.kernels[key]
 
@@ -74,7 +74,7 @@ def sources_of(
         raise InputError(
             f"{algorithm.__name__} of {model.name!r} cannot be compiled: the model has no coordinates (nv = {model.nv})."
         )
-    guard = _body_guard if guarded else None
+    guard = body_guard if guarded else None
 
     def trace() -> Straight:
         graph = Graph()
@@ -135,34 +135,3 @@ def loops_of(
             if lowering == "auto":
                 return None
             raise InputError(f'{name} cannot be lowered to loops: {failure}. Use lowering="unrolled".') from None
-
-
-def guard_value(model: Model, inputs: Mapping[str, Array], outputs: list[Array]) -> Scalar:
-    """NaN if a number is not finite, else Σ (|u|² − 1)² over the quaternions u of q: 0 where all is well."""
-    entries = dict.fromkeys(entry for x in (*inputs.values(), *outputs) for entry in np.asarray(x).flat)
-    guard = _finite(entries)
-    for name in QUATERNION_ARGUMENTS:
-        if name in inputs:
-            for body, where in zip(model.bodies, model.q_slices, strict=True):
-                guard = guard + _length_error(body.joint, inputs[name][where])
-    return guard
-
-
-def _body_guard(joint: Joint, owned: Mapping[str, Any], entries: list[Any]) -> Scalar:
-    """What one body adds to `guard_value`."""
-    guard = _finite(dict.fromkeys(entries))
-    for name in QUATERNION_ARGUMENTS:
-        if name in owned:
-            guard = guard + _length_error(joint, owned[name])
-    return guard
-
-
-def _finite(entries: Iterable[Any]) -> Scalar:
-    return sum((x.finite_check() for x in entries if isinstance(x, Expr)), start=0.0)
-
-
-def _length_error(joint: Joint, q: Array) -> Scalar:
-    if joint.quaternion is None:
-        return 0.0
-    u = q[joint.quaternion]
-    return (u @ u - 1.0) ** 2

@@ -4,11 +4,11 @@
 memory for its workspace. `DATA` is what ``data`` points to.
 """
 
-__all__ = ["DATA", "GRAIN", "LEAST", "TEAM", "entry"]
+__all__ = ["DATA", "GRAIN", "LEAST", "REFUSALS", "TEAM", "entry"]
 
-LEAST, GRAIN, TEAM = 0, 1, 2
-"""States that are worth waking a thread for; that threads take at a time; the address of the team (see `team`)."""
-DATA = 3
+LEAST, GRAIN, TEAM, REFUSALS = 0, 1, 2, 3
+"""States worth waking a thread for; those that threads take at a time; where the team is, and a count (see `guard`)."""
+DATA = 4
 """Words before the addresses of the tables."""
 
 ARGUMENTS = "ptr %args, ptr %dims, ptr %steps, ptr %data"

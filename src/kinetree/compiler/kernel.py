@@ -18,8 +18,9 @@ from kinetree.compiler.layout import by_batch, slots, states
 from kinetree.compiler.llvm import LANES, MachineCode, host_lanes, linked, object_code, text_size
 from kinetree.compiler.movers import movers
 from kinetree.compiler.stats import KernelStats, count, counted, operations_in
-from kinetree.compiler.threads import data_words, shares
+from kinetree.compiler.threads import shares
 from kinetree.compiler.ufunc import make_ufunc
+from kinetree.compiler.words import data_words
 
 __all__ = [
     "Batch",
@@ -27,6 +28,7 @@ __all__ = [
     "Kernel",
     "KernelSource",
     "Sources",
+    "batch_text",
     "build",
     "build_once",
     "build_source",
@@ -173,8 +175,14 @@ class Batch(Frame):
         return body.inputs, body.outputs
 
     def text(self, body: KernelSource) -> str:
-        loop = states(body.inputs, body.outputs, body.lanes, body.spare)
-        return "\n".join((movers(_most_axes(body.inputs), _most_axes(body.outputs), body.lanes), body.text, loop))
+        return batch_text(body, body.outputs)
+
+
+def batch_text(body: KernelSource, outputs: Sequence[tuple[int, ...]], watch: str = "") -> str:
+    """``@states`` that hands out the first results of a body only, and in between runs the lines of `watch`."""
+    spare = body.spare + slots(body.outputs) - slots(outputs)
+    loop = states(body.inputs, outputs, body.lanes, spare, watch)
+    return "\n".join((movers(_most_axes(body.inputs), _most_axes(outputs), body.lanes), body.text, loop))
 
 
 BATCH = Batch()

@@ -177,7 +177,9 @@ def renamed(text: str, suffix: str) -> str:
     return re.sub(r"@([\w.]+)", lambda found: f"@{found[1]}.{suffix}" if found[1] in own else found[0], text)
 
 
-def states(inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]], lanes: int, spare: int = 0) -> str:
+def states(
+    inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]], lanes: int, spare: int = 0, watch: str = ""
+) -> str:
     """LLVM text of ``@states``: a batch on one core, by the arguments of NumPy's inner loops (see `entry`).
 
     Parameters
@@ -188,6 +190,8 @@ def states(inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]
         States per vector.
     spare : int
         Slots of the workspace behind the results, for the body's own use.
+    watch : str
+        Lines between the body and the moving of its results; they find ``%beyond``, the first spare slot, and go to ``%move``.
     """
     shapes = [*inputs, *outputs]
     entry, move_in, move_out, look_ahead, slot = arguments(shapes), [], [], [], 0
@@ -218,7 +222,7 @@ entry:
   %result = getelementptr {vector(lanes)}, ptr %work, i64 {slots(inputs)}
   br label %group
 group:
-  %i = phi i64 [0, %{ready}], [%i.next, %compute]
+  %i = phi i64 [0, %{ready}], [%i.next, %move]
   %left = sub i64 %n, %i
   %full = icmp sgt i64 %left, {lanes}
   %m = select i1 %full, i64 {lanes}, i64 %left
@@ -229,6 +233,9 @@ peek:
   br label %compute
 compute:
   call void @body(ptr %work, ptr %result, ptr %tables)
+  %beyond = getelementptr {vector(lanes)}, ptr %result, i64 {slots(outputs)}
+{watch or "  br label %move"}
+move:
 {newline.join(move_out)}
   %i.next = add i64 %i, {lanes}
   %again = icmp slt i64 %i.next, %n

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.compiler.entry import DATA
 from kinetree.compiler.kept import object_code_once
 from kinetree.compiler.llvm import linked
 from kinetree.compiler.team import TEAM_TEXT, WORKER_WORDS
 from kinetree.errors import InputError
 
-__all__ = ["data_words", "set_threads", "shares", "threads"]
+__all__ = ["set_threads", "shares", "team_address", "threads"]
 
 MOST_THREADS = 1024
 VARIABLE = "KINETREE_THREADS"
@@ -74,12 +73,10 @@ def shares(lanes: int, operations: int) -> tuple[int, int]:
     return least, grain
 
 
-def data_words(least: int, grain: int, tables: tuple[np.ndarray, ...]) -> ctypes.Array[ctypes.c_int64]:
-    """What ``data`` of a kernel points to (see `entry`)."""
+def team_address() -> int:
+    """Where the team is (see `team`), ready."""
     threads()
-    words = (ctypes.c_int64 * (DATA + len(tables)))(least, grain, ctypes.addressof(_team))
-    words[DATA:] = [table.ctypes.data for table in tables]
-    return words
+    return ctypes.addressof(_team)
 
 
 def _asked_for() -> int | None:
