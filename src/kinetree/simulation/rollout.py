@@ -113,10 +113,13 @@ def rollout(
     steps = steps_of(model, drives, None if steps is None else whole_number(steps, "steps"))
     store_every = whole_number(store_every, "store_every")
     batch = _batch(model, start, drives)
-    rows = 1 + -(-steps // store_every)
-    size = math.prod(batch)
+    rows, size = 1 + -(-steps // store_every), math.prod(batch)
     check_memory(steps, rows, 8 * size * (model.nq + model.nv), f" of {size} states" if batch else "")
-    return _Course(model, start, drives, batch, steps, store_every, rows, integrator, float(dt)).run(progress)
+    t = np.minimum(np.arange(rows) * store_every, steps) * float(dt)
+    q, v = (np.empty((*batch, rows, n)) for n in (model.nq, model.nv))
+    q[..., 0, :], v[..., 0, :] = start["q0"], start["v0"]
+    kernel = rollout_kernel(model, integrator, len(drives) > 1)
+    return _Course(model, integrator, kernel, drives, float(dt), steps, store_every, t, q, v).run(progress)
 
 
 def _batch(model: Model, start: dict[str, Array], drives: Sequence[Drive]) -> tuple[int, ...]:
@@ -129,31 +132,28 @@ def _batch(model: Model, start: dict[str, Array], drives: Sequence[Drive]) -> tu
 
 
 @final
+@dataclass(eq=False)
 class _Course:
-    """A rollout on its way: some steps at a time, so that someone can watch or interrupt it."""
+    """A rollout on its way, some steps at a time, so that someone can watch or interrupt it; t, q, v are filled row by row."""
 
-    def __init__(
-        self,
-        model: Model,
-        start: dict[str, Array],
-        drives: Sequence[Drive],
-        batch: tuple[int, ...],
-        steps: int,
-        store_every: int,
-        rows: int,
-        integrator: str,
-        dt: float,
-    ) -> None:
-        self.model, self.drives, self.steps, self.every = model, drives, steps, store_every
-        self.about = model.name, integrator, dt
-        self.dt, self.kernel = dt, rollout_kernel(model, integrator, len(drives) > 1)
-        self.q, self.v = (np.empty((*batch, rows, n)) for n in (model.nq, model.nv))
-        self.q[..., 0, :], self.v[..., 0, :] = start["q0"], start["v0"]
+    model: Model
+    integrator: str
+    kernel: np.ufunc
+    drives: Sequence[Drive]
+    dt: float
+    steps: int
+    every: int
+    t: Array
+    q: Array
+    v: Array
+    rows: int = 1
+    done: int = 0
+    message: str = ""
+
+    def __post_init__(self) -> None:
         self.state = self.q[..., 0, :].copy(), self.v[..., 0, :].copy()
-        self.t = np.minimum(np.arange(rows) * store_every, steps) * dt
-        self.good = np.full(batch, rows)
+        self.good = np.full(self.q.shape[:-2], len(self.t))
         """Rows of each rollout that are finite, as far as is known."""
-        self.rows, self.done, self.message = 1, 0, ""
 
     def run(self, progress: bool | None) -> Rollout:
         status, most = "finished", max(1, int(PAUSE / (A_BODY * self.model.nbodies * max(self.good.size, 1))))
@@ -170,11 +170,12 @@ class _Course:
             status = "interrupted"
             self.message = f"interrupted at t = {self.done * self.dt:.9g} s of {self.steps * self.dt:g} s"
             self._keep_state()
+            self._look(1)
         result = self._result(status)
         if status == "stopped":
-            raise SimulationStopped(self.message, result)
-        if self.message and status == "finished":
-            warnings.warn(self.message, RuntimeWarning, stacklevel=3)
+            raise SimulationStopped(result.message, result)
+        if result.diverged.any():
+            warnings.warn(result.message, RuntimeWarning, stacklevel=3)
         return result
 
     def _advance(self, most: int) -> None:
@@ -220,11 +221,11 @@ class _Course:
         rows, good = self.rows, np.minimum(self.good, self.rows)
         diverged = np.asarray(self.good < len(self.t))
         if diverged.any():
-            self.message = self._told(diverged, good)
+            self.message = "; ".join(filter(None, (self.message, self._told(diverged, good))))
             gone = np.arange(rows) >= good[..., None]
             self.q[..., :rows, :][gone], self.v[..., :rows, :][gone] = np.nan, np.nan
         t, q, v = self.t[:rows], self.q[..., :rows, :], self.v[..., :rows, :]
-        return Rollout(t, q, v, diverged, status, self.message, *self.about)
+        return Rollout(t, q, v, diverged, status, self.message, self.model.name, self.integrator, self.dt)
 
     def _told(self, diverged: Array, good: Array) -> str:
         """The first rollout that diverged, in words."""
