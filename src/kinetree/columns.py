@@ -1,4 +1,4 @@
-"""Symmetric matrices of models too large for straight-line code: column by column, by the kernel of a product."""
+"""Matrices of models too large for straight-line code: column by column, by the kernel of a product."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.algorithms import articulated, composite, kinematics, operational
+from kinetree.algorithms import articulated, composite, kinematics, lagrange, momentum, operational
 from kinetree.compiler.compile import FEW_BODIES, kernel_of
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
@@ -76,7 +76,19 @@ class JacobianByRows:
         return found
 
 
-def by_columns(algorithm: Callable[..., Any], model: Model, options: Mapping[str, Any]) -> ByColumns | JacobianByRows | None:
+@final
+@dataclass(frozen=True, eq=False)
+class CoriolisByColumns:
+    """A guarded kernel of C x applied to unit vectors: the columns of the Coriolis matrix."""
+
+    product: np.ufunc
+    units: Array
+
+    def __call__(self, q: Any, v: Any) -> Array:
+        return np.swapaxes(self.product(np.asarray(q)[..., None, :], np.asarray(v)[..., None, :], self.units), -1, -2)
+
+
+def by_columns(algorithm: Callable[..., Any], model: Model, options: Mapping[str, Any]) -> Any:
     """The kernel of a matrix by its columns, where straight-line code for the whole matrix would be too long."""
     make = _MAKERS.get(algorithm)
     return None if make is None or model.nbodies <= FEW_BODIES else make(model, **options)
@@ -85,13 +97,19 @@ def by_columns(algorithm: Callable[..., Any], model: Model, options: Mapping[str
 def _mass_matrix(model: Model) -> ByColumns | None:
     if sum(model.tree.depths) <= MOST_BLOCKS:
         return None
-    return ByColumns(kernel_of(composite.mass_product, model, guarded=True), np.eye(model.nv), np.arange(model.nv))
+    return ByColumns(kernel_of(momentum.momentum, model, guarded=True), np.eye(model.nv), np.arange(model.nv))
 
 
 def _inverse_mass_matrix(model: Model) -> ByColumns | None:
     if model.nbodies**2 <= 2 * MOST_BLOCKS:
         return None
-    return ByColumns(kernel_of(articulated.inverse_mass_product, model, guarded=True), np.eye(model.nv), np.arange(model.nv))
+    return ByColumns(kernel_of(momentum.velocity, model, guarded=True), np.eye(model.nv), np.arange(model.nv))
+
+
+def _coriolis_matrix(model: Model) -> CoriolisByColumns | None:
+    if 4 * sum(model.tree.depths) <= MOST_BLOCKS:
+        return None
+    return CoriolisByColumns(kernel_of(lagrange.coriolis_product, model, guarded=True), np.eye(model.nv))
 
 
 def _compliance(model: Model, bodies: tuple[int, ...], frame: str) -> ByColumns | None:
@@ -114,9 +132,10 @@ def _jacobian(model: Model, body: int, frame: str) -> JacobianByRows | None:
     return JacobianByRows(kernel_of(kinematics.joint_forces, model, guarded=True), wrenches, poses, body)
 
 
-_MAKERS: dict[Callable[..., Any], Callable[..., ByColumns | JacobianByRows | None]] = {
+_MAKERS: dict[Callable[..., Any], Callable[..., Any]] = {
     kinematics.jacobian: _jacobian,
     composite.mass_matrix: _mass_matrix,
     articulated.inverse_mass_matrix: _inverse_mass_matrix,
     operational.compliance: _compliance,
+    lagrange.coriolis_matrix: _coriolis_matrix,
 }

@@ -10,17 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import evaluation
 from kinetree.algebra.sko import SKO
-from kinetree.algorithms import articulated, composite, inverse, kinematics, operational
+from kinetree.algorithms import articulated, composite, inverse, kinematics, lagrange, operational
+from kinetree.algorithms import momentum as momenta
 from kinetree.errors import InputError
 from kinetree.evaluation import bodies_of, body_of, evaluate, evaluate_reference
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
 
 FRAMES: Final = ("world", "body")
+FORMS: Final = ("symmetric", "document")
 Bodies = str | int | Sequence[str | int]
 
 algorithm_of: dict[Callable[..., Any], Callable[..., Any]] = {}
@@ -172,6 +175,108 @@ def gravity_force(model: Model, q: ArrayLike) -> Array:
     Source: Lagrange (24). q (..., nq). Raises InputError. Cost: O(N).
     """
     return evaluate(inverse.gravity_force, model, q)
+
+
+@_evaluates(lagrange.coriolis_matrix)
+def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+    """C (..., nv, nv): C v is the part of `bias_force` that is quadratic in v, and the rate of ℳ less 2 C is skew.
+
+    Of all such matrices the one of the Christoffel symbols, also where velocities are no rates of coordinates.
+
+    Source: Lagrange (17)–(22); Echeandia and Wensing (2021), as operators. q (..., nq), v (..., nv). Raises InputError.
+    Cost: O(N · depth).
+    """
+    return evaluate(lagrange.coriolis_matrix, model, q, v)
+
+
+def christoffel(model: Model, q: ArrayLike, form: str = "symmetric") -> Array:
+    """Christoffel symbols (..., nv, nv, nv) of the mass matrix: h_i = Σ c_ijk v_j v_k, and Σ_k c_ijk v_k is `coriolis_matrix`.
+
+    Source: Lagrange (21), (22), erratum E-004-1.
+
+    Parameters
+    ----------
+    q (..., nq) : joint coordinates
+    form : "symmetric", c_ijk = ½ (∂ℳ_ij/∂q_k + ∂ℳ_ik/∂q_j − ∂ℳ_jk/∂q_i); or "document", C_ijk = ∂ℳ_ij/∂q_k − ½ ∂ℳ_jk/∂q_i,
+        which gives the same h but leaves the rate of ℳ less 2 C not skew
+
+    Free and spherical joints have angular velocities instead of rates of coordinates. The symmetric form then holds Hamel's
+    terms, by which c_ijk and c_ikj differ; the document's is refused.
+
+    Raises
+    ------
+    InputError : see the module's docstring; an unknown form; the document's form of a joint without rates of coordinates
+
+    Cost: O(N · depth · nv)
+    """
+    if form not in FORMS:
+        raise InputError(f"form must be one of {', '.join(map(repr, FORMS))}, found {form!r}.")
+    found = np.asarray(q)
+    units = np.eye(model.nv) if isinstance(model, Model) else None
+    c = np.moveaxis(evaluate(lagrange.coriolis_matrix, model, found[..., None, :] if found.ndim else found, units), -3, -1)
+    if form == "symmetric":
+        return c
+    for body in model.bodies:
+        if body.joint.quaternion is not None:
+            raise InputError(
+                f"the document's Christoffel symbols are derivatives by coordinates, but the velocities of joint "
+                f'{body.joint_name!r} ({body.joint.kind}) are not their rates. Ask for form="symmetric".'
+            )
+    rate = c + np.swapaxes(c, -3, -2)  # ∂ℳ_ij/∂q_k
+    return rate - 0.5 * np.moveaxis(rate, -1, -3)
+
+
+algorithm_of[christoffel] = lagrange.christoffel
+
+
+@_evaluates(momenta.momentum)
+def momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+    """p (..., nv) = ℳ v = H 𝒦: generalized momenta [kg m²/s or kg m/s].
+
+    Source: Hamilton [3]–[6], (P.1a). q (..., nq), v (..., nv). Raises InputError. Cost: O(N).
+    """
+    return evaluate(momenta.momentum, model, q, v)
+
+
+@_evaluates(momenta.velocity)
+def velocity(model: Model, q: ArrayLike, p: ArrayLike) -> Array:
+    """v (..., nv) = ℳ⁻¹ p: the velocities [rad/s or m/s] of generalized momenta, nothing dense formed.
+
+    Source: Hamilton (P.5b). q (..., nq), p (..., nv). Raises InputError. Cost: O(N).
+    """
+    return evaluate(momenta.velocity, model, q, p)
+
+
+@_evaluates(momenta.momentum_rate)
+def momentum_rate(model: Model, q: ArrayLike, p: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None) -> Array:
+    """ṗ (..., nv) = τ + H (W − V ×* 𝒦) + Ḣ 𝒦: Hamilton's second equation, for every joint.
+
+    Source: Hamilton (P.3b), corrected (formulas section 7): the document's holds for revolute joints only. Where velocities
+    are rates of coordinates it is τ − ∂H/∂q.
+
+    Parameters
+    ----------
+    q (..., nq), p (..., nv), tau (..., nv) : joint coordinates, momenta, forces
+    external (..., nbodies, 6) : wrench [moment N m; force N] on each body at its joint frame, body axes
+
+    Raises
+    ------
+    InputError : see the module's docstring
+
+    Cost: O(N)
+    """
+    if external is None:
+        return evaluate(momenta.momentum_rate, model, q, p, tau)
+    return evaluate(momenta.momentum_rate, model, q, p, tau, external)
+
+
+@_evaluates(momenta.hamiltonian)
+def hamiltonian(model: Model, q: ArrayLike, p: ArrayLike) -> Array:
+    """H (...) [J] = ½ p* ℳ⁻¹ p + U, the total energy by coordinates and momenta.
+
+    Source: Hamilton [1]. q (..., nq), p (..., nv). Raises InputError. Cost: O(N).
+    """
+    return evaluate(momenta.hamiltonian, model, q, p)
 
 
 @_evaluates(kinematics.kinetic_energy)

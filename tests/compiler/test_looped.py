@@ -25,6 +25,10 @@ CALLS = {
     kt.center_of_mass: ("q",),
     kt.integrate: ("q", "v"),
     kt.logdet_mass_matrix: ("q",),
+    kt.momentum: ("q", "v"),
+    kt.velocity: ("q", "v"),
+    kt.momentum_rate: ("q", "v", "a", "external"),
+    kt.hamiltonian: ("q", "v"),
 }
 EXPRESSIONS = {
     "mass": lambda ops, x: ops.mass @ x,

@@ -5,6 +5,7 @@ import documents
 import numpy as np
 import pytest
 from documents import TREES
+from scipy.integrate import solve_ivp
 from tolerance import EPS, assert_close, gamma
 
 import kinetree as kt
@@ -84,6 +85,64 @@ def test_forward_dynamics(case, close):
 def test_energies(case, close):
     close(kt.kinetic_energy(case.model, case.q, case.v), "kinetic_energy")
     close(kt.potential_energy(case.model, case.q), "potential_energy", scale=force_scale(case))
+
+
+def test_momenta(case, close):
+    """p, and 𝒦 of every body about its joint in inertial components: the operator expression φ M φ* H* v."""
+    ops = kt.operators(case.model, case.q)
+    close(case.S.T @ kt.momentum(case.model, case.q, case.v), "momentum_p")
+    K = ((ops.phi @ ops.M @ ops.phi.T @ ops.H.T) @ case.v).reshape(-1, 2, 3)
+    rotations, _ = kt.forward_kinematics(case.model, case.q)
+    close(np.einsum("nij,nkj->nki", rotations, K).reshape(-1, 6), "momentum_stack_K")
+
+
+def test_rates_of_momenta(case, close):
+    """In the documents' coordinates where those are ours too."""
+    if not np.array_equal(case.S, np.eye(len(case.S))):
+        pytest.skip("angular velocities are told in other axes")
+    p = kt.momentum(case.model, case.q, case.v)
+    close(kt.momentum_rate(case.model, case.q, p, case.array("tau"), case.external), "pdot", scale=force_scale(case))
+
+
+def test_rate_of_the_momentum_of_a_free_base():
+    """d/dt (S* p) = S* ṗ + ω × S* p for the base, whose momenta the document tells in inertial components."""
+    case = documents.case("003_freebase_tree5")
+    tau = np.linalg.solve(case.S.T, case.array("tau"))
+    p = kt.momentum(case.model, case.q, case.v)
+    found = case.S.T @ kt.momentum_rate(case.model, case.q, p, tau, case.external)
+    omega, told = case.array("qd")[:3], case.S.T @ p
+    found[:3] += np.cross(omega, told[:3])
+    found[3:6] += np.cross(omega, told[3:6])
+    assert_close(found, case.expected["pdot"], 4 * gamma(case.model), force_scale(case))
+
+
+def test_christoffel_symbols_of_a_chain():
+    case = documents.case("004_chain3_christoffel")
+    bound = 4 * gamma(case.model)
+    symmetric, document = (kt.christoffel(case.model, case.q, form=form) for form in ("symmetric", "document"))
+    assert_close(symmetric, case.expected["C_ijk_symmetrised"], bound)
+    assert_close(document, case.expected["C_ijk_eq22"], bound)
+    assert_close(kt.coriolis_matrix(case.model, case.q, case.v) @ case.v, case.expected["h"], bound)
+
+
+def test_hamiltons_equations_integrated():
+    """Four bodies for half a second, (q, p) carried; p of the axis along gravity is conserved."""
+    case = documents.case("003_hamilton_integration_4body")
+    model, n, wanted = case.model, case.model.nv, case.expected
+    p0 = kt.momentum(model, case.q, case.v)
+    assert_close(p0, wanted["p0"], 2 * gamma(model))
+
+    def rate(_, state):
+        q, p = state[:n], state[n:]
+        return np.concatenate([kt.velocity(model, q, p), kt.momentum_rate(model, q, p, np.zeros(n))])
+
+    state = np.concatenate([case.q, p0])
+    assert_close(rate(0.0, state), wanted["qdot0_pdot0"], 4 * gamma(model), np.abs(wanted["H0"]))
+    end = solve_ivp(rate, (0.0, case.params["t_end"]), state, "DOP853", rtol=1e-13, atol=1e-14).y[:, -1]
+    assert_close(end[:n], wanted["q_end"], 1e-12)
+    assert_close(end[n:], wanted["p_end"], 1e-12)
+    assert_close(kt.hamiltonian(model, end[:n], end[n:]), wanted["H_end"], 1e-12)
+    assert_close(end[n], p0[0], 1e-13)
 
 
 def test_positions(case, close):

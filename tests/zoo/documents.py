@@ -105,7 +105,8 @@ def quaternion(R):
 @cache
 def case(name: str) -> Case:
     found = cases()[name]
-    p = found["params"]
+    p = dict(found["params"])
+    p |= {"q": p["q0"], "qd": p["qd0"]} if "q0" in p else {}
     bodies = [
         kt.Body(
             f"body {k}",

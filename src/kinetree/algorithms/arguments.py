@@ -18,6 +18,7 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
     "v_dt": ("nv",),
     "a": ("nv",),
     "tau": ("nv",),
+    "p": ("nv",),
     "x": ("nv",),
     "external": ("nbodies", 6),
     "wrenches": ("nbodies", 6),

@@ -70,8 +70,3 @@ def inverse_mass_matrix(model: Model, q: Array) -> Array:
 def logdet_mass_matrix(model: Model, q: Array) -> Array:
     """log det M_q = Σ log det D(k), (53)."""
     return sko_model(model.lean, q).mass.logdet()
-
-
-def inverse_mass_product(model: Model, q: Array, x: Array) -> Array:
-    """M_q⁻¹ x (nv,)."""
-    return sko_model(model.lean, q).mass.inv @ x

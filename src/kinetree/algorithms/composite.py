@@ -13,8 +13,3 @@ from kinetree.spatial.scalars import Array
 def mass_matrix(model: Model, q: Array) -> Array:
     """M_q (nv, nv); blocks of unrelated bodies are never touched."""
     return sko_model(model.lean, q).mass.dense()
-
-
-def mass_product(model: Model, q: Array, x: Array) -> Array:
-    """M_q x (nv,), one sweep out and one back."""
-    return sko_model(model.lean, q).mass @ x

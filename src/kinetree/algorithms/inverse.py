@@ -31,7 +31,7 @@ def motion(parent: Motion, joint: Joint, phi: Shift, H: Array, q: Array, v: Arra
     omega_parent, omega_rate, acceleration = parent
     R, S = phi.R, field_gradient(omega_parent, omega_rate)
     omega = R.T @ omega_parent
-    own, rate = H.T @ v, H.T @ vdot + joint.bias(q, v)  # V − φ* V_p and its rate in body axes, H* v̇ + Ḣ* v
+    own, rate = H.T @ v, H.T @ vdot + joint.H_rate(q, v).T @ v  # V − φ* V_p and its rate in body axes, H* v̇ + Ḣ* v
     return (
         omega + own[:3],
         R.T @ omega_rate + rate[:3] + cross(omega, own[:3]),

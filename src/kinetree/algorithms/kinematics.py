@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algebra.rigid import joint_maps, joints, sko_model, weights
+from kinetree.algebra.rigid import Mechanism, joint_maps, joints, sko_model, weights
 from kinetree.algebra.sweeps import each, piled, rows, scatter, split, stacked, total, unzip
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array, Scalar
@@ -17,7 +17,7 @@ AT_REST = np.zeros(6)
 ORIGIN = (np.eye(3), np.zeros(3))
 
 
-def velocities(model: Model, phi: list[Shift], H: list[Array], v: Array) -> list[Array]:
+def velocities(model: Mechanism, phi: list[Shift], H: list[Array], v: Array) -> list[Array]:
     """V(k) (6,) of each body, body axes."""
 
     def node(V_parent: Array, phi: Shift, H: Array, v: Array) -> Array:

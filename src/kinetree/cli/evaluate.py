@@ -24,6 +24,11 @@ Quantity = Literal[
     "forward_dynamics",
     "bias_force",
     "gravity_force",
+    "coriolis_matrix",
+    "momentum",
+    "velocity",
+    "momentum_rate",
+    "hamiltonian",
     "kinetic_energy",
     "potential_energy",
     "forward_kinematics",
@@ -36,6 +41,11 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "inverse_dynamics": ("q", "v", "a"),
     "forward_dynamics": ("q", "v", "tau"),
     "bias_force": ("q", "v"),
+    "coriolis_matrix": ("q", "v"),
+    "momentum": ("q", "v"),
+    "velocity": ("q", "p"),
+    "momentum_rate": ("q", "p", "tau"),
+    "hamiltonian": ("q", "p"),
     "kinetic_energy": ("q", "v"),
     "jacobian": ("q", "body", "frame"),
     "compliance": ("q", "bodies", "frame"),
@@ -60,8 +70,10 @@ class Evaluate(Source):
     """Velocities."""
     a: tuple[float, ...] | None = None
     """Accelerations, for inverse_dynamics."""
+    p: tuple[float, ...] | None = None
+    """Momenta, for velocity, momentum_rate and hamiltonian."""
     tau: tuple[float, ...] | None = None
-    """Joint forces, for forward_dynamics."""
+    """Joint forces, for forward_dynamics and momentum_rate."""
     body: str | None = None
     """Name of the body, for jacobian; the last one where not given."""
     bodies: tuple[str, ...] | None = None
@@ -72,12 +84,12 @@ class Evaluate(Source):
     def report(self) -> Report:
         """The quantity, as numbers with the names they belong to."""
         takes = ARGUMENTS.get(self.quantity, ("q",))
-        for option in ("v", "a", "tau", "body", "bodies", "frame"):
+        for option in ("v", "a", "p", "tau", "body", "bodies", "frame"):
             if getattr(self, option) is not None and option not in takes:
                 raise InputError(f"{self.quantity} takes {', '.join('--' + x for x in takes)}; --{option} has no effect on it.")
         model = self.model()
         given: dict[str, Any] = {"q": coordinates(model, self.q, "--q")}
-        for name in ("v", "a", "tau"):
+        for name in ("v", "a", "p", "tau"):
             if name in takes:
                 given[name] = velocities(model, getattr(self, name), f"--{name}")
         if "body" in takes:
@@ -101,7 +113,7 @@ def _drawn(model: Model, quantity: str, result: Any, given: dict[str, Any]) -> l
     x = np.asarray(result)
     names = [name for name, _ in velocity_labels(model)]
     if x.ndim == 0:
-        return [f"{title}: {x:.12g}" + (" J" if quantity.endswith("energy") else "")]
+        return [f"{title}: {x:.12g}" + (" J" if quantity.endswith(("energy", "hamiltonian")) else "")]
     if quantity == "center_of_mass":
         return _matrix(f"{title} [m]", ["x", "y", "z"], [""], x[:, None])
     if quantity == "jacobian":
@@ -124,8 +136,12 @@ def _drawn(model: Model, quantity: str, result: Any, given: dict[str, Any]) -> l
 
 
 def _unit(quantity: str, unit: str) -> str:
+    if quantity == "velocity":
+        return unit
     if quantity == "forward_dynamics":
         return unit + "²"
+    if quantity == "momentum":
+        return "N m s" if unit.startswith("rad") else "N s"
     return "N m" if unit.startswith("rad") else "N"
 
 

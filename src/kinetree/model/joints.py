@@ -1,7 +1,7 @@
 """One final class per kind of joint: what it lets move, seen from the body it carries.
 
 Each gives `displacement(q)`, rotation and origin of the body frame in the joint frame; `H(q)` (nv, 6), Jain's joint map
-in body axes, so that V = φ* V_parent + H* v; and `bias(q, v)` (6,) = Ḣ* v. Everything is written for any scalar.
+in body axes, so that V = φ* V_parent + H* v; and `H_rate(q, v)` (nv, 6), Ḣ. Everything is written for any scalar.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ class Joint(ABC):
     def H(self, q: Array) -> Array:
         """Joint map (nv, 6) in body axes, rows [angular, linear]."""
 
-    def bias(self, q: Array, v: Array) -> Array:
-        """Ḣ* v (6,): zero where H is constant in body axes."""
-        return np.zeros(6)
+    def H_rate(self, q: Array, v: Array) -> Array:
+        """Ḣ (nv, 6): zero where H is constant in body axes."""
+        return np.zeros((self.nv, 6))
 
     def unmoved(self) -> Array:
         """Q (4, 4): a body's pseudo-inertia J moves as well if the part Q J Q of it rides on the parent instead.
@@ -235,9 +235,9 @@ class Universal(_TwoAxes):
         first = rotation_about(self.axis2, q[1]).T @ self.axis1
         return array([[*first, 0.0, 0.0, 0.0], [*self.axis2, 0.0, 0.0, 0.0]])
 
-    def bias(self, q: Array, v: Array) -> Array:
+    def H_rate(self, q: Array, v: Array) -> Array:
         first = rotation_about(self.axis2, q[1]).T @ self.axis1
-        return np.concatenate([cross(first, self.axis2) * (v[0] * v[1]), ZERO3])
+        return array([[*(cross(first, self.axis2) * v[1]), 0.0, 0.0, 0.0], [0.0] * 6])
 
 
 @final
@@ -268,10 +268,9 @@ class Planar(_TwoAxes):
         x, y = self._axes_in_body(q)
         return array([[0.0, 0.0, 0.0, *x], [0.0, 0.0, 0.0, *y], [*self.normal, 0.0, 0.0, 0.0]])
 
-    def bias(self, q: Array, v: Array) -> Array:
-        x, y = self._axes_in_body(q)
-        slide = x * v[0] + y * v[1]
-        return np.concatenate([ZERO3, cross(slide, self.normal) * v[2]])
+    def H_rate(self, q: Array, v: Array) -> Array:
+        x, y = (cross(axis, self.normal) * v[2] for axis in self._axes_in_body(q))
+        return array([[0.0, 0.0, 0.0, *x], [0.0, 0.0, 0.0, *y], [0.0] * 6])
 
     def _axes_in_body(self, q: Array) -> tuple[Array, Array]:
         R = rotation_about(self.normal, q[2]).T
