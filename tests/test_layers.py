@@ -20,6 +20,7 @@ ORDER = (
     "columns",
     "evaluation",
     "functions",
+    "coordinates",
     "compilation",
 )
 LAYERS = {

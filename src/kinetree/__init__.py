@@ -7,6 +7,7 @@ from kinetree.algebra.expression import Operator
 from kinetree.algebra.sko import SKO
 from kinetree.compilation import compile, reference
 from kinetree.compiler.threads import set_threads, threads
+from kinetree.coordinates import Coordinates
 from kinetree.errors import FileError, InputError, KinetreeError, MissingExtraError, ModelError, SimulationError
 from kinetree.functions import (
     bias_force,
@@ -17,6 +18,7 @@ from kinetree.functions import (
     difference,
     forward_dynamics,
     forward_kinematics,
+    generalized_force,
     gravity_force,
     hamiltonian,
     integrate,
@@ -37,7 +39,6 @@ from kinetree.io import load
 from kinetree.model import (
     Body,
     Cylindrical,
-    Diagnostic,
     Free,
     Inertia,
     Limits,
@@ -48,21 +49,19 @@ from kinetree.model import (
     Revolute,
     Screw,
     Spherical,
-    Tree,
     Universal,
     Weld,
 )
-from kinetree.model.examples import EXAMPLES, example
-from kinetree.simulation import Rollout, Run, conserved, load_run, rollout, simulate
+from kinetree.model.examples import example
+from kinetree.simulation import Run, conserved, load_run, rollout, simulate
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "EXAMPLES",
     "SKO",
     "Body",
+    "Coordinates",
     "Cylindrical",
-    "Diagnostic",
     "FileError",
     "Free",
     "Inertia",
@@ -77,12 +76,10 @@ __all__ = [
     "Pose",
     "Prismatic",
     "Revolute",
-    "Rollout",
     "Run",
     "Screw",
     "SimulationError",
     "Spherical",
-    "Tree",
     "Universal",
     "Weld",
     "bias_force",
@@ -96,6 +93,7 @@ __all__ = [
     "example",
     "forward_dynamics",
     "forward_kinematics",
+    "generalized_force",
     "gravity_force",
     "hamiltonian",
     "integrate",

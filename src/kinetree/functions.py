@@ -316,14 +316,46 @@ def center_of_mass(model: Model, q: ArrayLike) -> Array:
 
 
 @_evaluates(kinematics.jacobian)
-def jacobian(model: Model, q: ArrayLike, body: str | int, frame: str = "world") -> Array:
-    """J (..., 6, nv): maps v to [ω; velocity of the body's joint origin], in world or body axes.
+def jacobian(model: Model, q: ArrayLike, body: str | int, frame: str = "world", point: ArrayLike | None = None) -> Array:
+    """J (..., 6, nv): maps v to [ω; velocity of a point of the body], in world or body axes.
 
-    Source: Mass Matrix (7) at the joint origin: J* = H φ. q (..., nq), body by name or index, frame "world" or "body".
-    Raises InputError. Cost: O(depth).
+    Source: Mass Matrix (7): J* = H φ; Lagrange (13) at the centre of mass.
+
+    Parameters
+    ----------
+    q (..., nq) : joint coordinates
+    body : its name or index
+    frame : "world" or "body" axes
+    point (..., 3) [m] : in body axes; the joint's origin where not given
+
+    Raises
+    ------
+    InputError : see the module's docstring; an unknown body or frame
+
+    Cost: O(depth)
     """
     check_frame(frame)
-    return evaluate(kinematics.jacobian, model, q, body=body_of(model, body), frame=frame)
+    k = body_of(model, body)
+    if point is None:
+        return evaluate(kinematics.jacobian, model, q, body=k, frame=frame)
+    r = _point(point)
+    J = evaluate(kinematics.jacobian, model, q, body=k, frame="body")
+    angular, linear = J[..., :3, :], J[..., 3:, :]
+    linear = linear + np.cross(angular, r[..., None], axis=-2)  # v + ω × r
+    if frame == "world":
+        R = forward_kinematics(model, q)[0][..., k, :, :]
+        angular, linear = R @ angular, R @ linear
+    return np.concatenate(np.broadcast_arrays(angular, linear), axis=-2)
+
+
+@_evaluates(kinematics.joint_forces)
+def generalized_force(model: Model, q: ArrayLike, wrenches: ArrayLike) -> Array:
+    """H φ W (..., nv) [N m or N]: the joint forces that do the same work as wrenches on the bodies.
+
+    Source: Lagrange (26). q (..., nq); wrenches (..., nbodies, 6), [moment N m; force N] on each body at its joint frame, body
+    axes, as `external` elsewhere. Raises InputError. Cost: O(N).
+    """
+    return evaluate(kinematics.joint_forces, model, q, wrenches)
 
 
 @_evaluates(kinematics.integrate)
@@ -360,6 +392,16 @@ def operators(model: Model, q: ArrayLike) -> SKO:
     axes; the leading axes of q and of the vectors broadcast. Complex q is welcome. Raises InputError.
     """
     return evaluation.operators(model, q)
+
+
+def _point(point: ArrayLike) -> Array:
+    try:
+        found = np.asarray(point, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"a point must be an array of numbers, found {point!s:.80}.") from None
+    if found.shape[-1:] != (3,) or not np.isfinite(found).all():
+        raise InputError(f"a point must be finite numbers (..., 3) [m] in body axes, found {point!s:.80}.")
+    return found
 
 
 def check_frame(frame: str) -> None:

@@ -12,6 +12,7 @@ from cases import case
 from snapshots import Snapshots
 
 import kinetree as kt
+from kinetree.model import Tree
 
 MESSAGES = Snapshots(Path(__file__).with_name("refusals.json"))
 
@@ -139,9 +140,9 @@ REFUSED |= {
     "a parent of one half": lambda: model([-1, 0.5]),
     "a parent None": lambda: model([None, 0]),
     "a node that is its own parent": lambda: model([-1, 1]),
-    "a node with two parents": lambda: kt.Tree((-1, -1, (0, 1))),
+    "a node with two parents": lambda: Tree((-1, -1, (0, 1))),
     "a cycle of two": lambda: model([1, 0]),
-    "a cycle of three beside a tree": lambda: kt.Tree((-1, 3, 1, 2, 0)),
+    "a cycle of three beside a tree": lambda: Tree((-1, 3, 1, 2, 0)),
     # weights, joint maps, inertias
     "names too few": lambda: model(names=["a"]),
     "names twice": lambda: model(names=["a", "a"]),
