@@ -47,6 +47,8 @@ def compile(
     function : a public function of kinetree; or f(ops, x, y, …) of the SKO model and arrays. An argument called `q` receives
         the coordinates. f returns an array, several, or a dictionary of arrays: the kernel then returns a dictionary.
     model : a model; or, for f, an `SKO` model of plain numbers: the kernel has no argument q then
+    dtype : float64; or float32, twice as many states at a time to some six digits (docs/kernels.md). Arguments are cast as
+        NumPy casts: a float64 kernel takes float32 arrays, a float32 kernel refuses float64 ones
     shapes : {"x": (n, …)} of f's arrays; a number, or "nq", "nv", "nbodies". Found by itself where an operator is applied
         to the array itself; v, a, tau and external have their usual shapes otherwise
     lowering : "unrolled", straight-line code for this model; "looped", each node function once per kind of body, for any size;
@@ -55,14 +57,14 @@ def compile(
 
     Raises
     ------
-    InputError : an unknown option, a dtype other than float64, a model without coordinates; f branches on a number it
-        was given, or returns something that is not numbers
+    InputError : an unknown option, a dtype other than float64 and float32, a model without coordinates; f branches on a number
+        it was given, or returns something that is not numbers
     """
-    _check_dtype(dtype)
+    number = _checked_dtype(dtype)
     if lowering not in LOWERINGS:
         raise InputError(f"lowering must be one of {', '.join(map(repr, LOWERINGS))}, found {lowering!r}.")
     if function not in algorithm_of:
-        return _compile_expression(function, model, shapes or {}, lowering, options)
+        return _compile_expression(function, model, shapes or {}, lowering, number, options)
     if not isinstance(model, Model):
         raise InputError(f"{function.__name__} is compiled for a kinetree Model, found {type(model).__name__}.")
     if function is difference:
@@ -72,7 +74,8 @@ def compile(
     if options.get("external") and "external" not in array_arguments(algorithm_of[function]):
         raise InputError(f"{function.__name__} takes no external wrenches: leave out external=True.")
     without = () if options.pop("external", False) else ("external",)
-    return kernel_of(algorithm_of[function], model, without, _static_options(function, model, options), lowering=lowering)
+    fixed = _static_options(function, model, options)
+    return kernel_of(algorithm_of[function], model, without, fixed, lowering=lowering, dtype=number)
 
 
 def reference(function: Callable[..., Any], model: Model, *arrays: ArrayLike | None, **options: Any) -> Any:
@@ -103,6 +106,7 @@ def _compile_expression(
     model: Model | SKO,
     shapes: Mapping[str, Sequence[int | str]],
     lowering: str,
+    dtype: np.dtype[Any],
     options: Mapping[str, Any],
 ) -> Any:
     _check_expression(function)
@@ -110,16 +114,17 @@ def _compile_expression(
         raise InputError(f"unknown options {sorted(options)}: a function of yours takes only shapes.")
     if not isinstance(model, (Model, SKO)):
         raise InputError(f"an expression is compiled for a kinetree Model or an SKO model, found {type(model).__name__}.")
-    return kernel_of_expression(function, model, shapes, lowering)
+    return kernel_of_expression(function, model, shapes, lowering, dtype)
 
 
-def _check_dtype(dtype: Any) -> None:
+def _checked_dtype(dtype: Any) -> np.dtype[Any]:
     try:
         found = np.dtype(dtype)
     except TypeError:
         found = dtype
-    if found != np.float64:
-        raise InputError(f"kernels are compiled for float64, found dtype {found}.")
+    if found not in (np.dtype(np.float64), np.dtype(np.float32)):
+        raise InputError(f"kernels are compiled for float64 or float32, found dtype {found}. Leave out dtype for float64.")
+    return found
 
 
 def _check_expression(function: Any) -> None:

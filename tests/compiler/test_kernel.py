@@ -12,6 +12,7 @@ from kinetree.compiler.graph import Graph, sin, where
 from kinetree.compiler.kernel import build, source
 from kinetree.compiler.layout import WORKSPACE_ON_STACK
 from kinetree.compiler.llvm import LANES, host_lanes
+from kinetree.compiler.text import Lanes
 from kinetree.compiler.ufunc import owner_of
 
 
@@ -28,7 +29,7 @@ def _mixed_reference(q, A, T, s):
     return 2.0 * q[..., ::-1] + s, A @ np.swapaxes(A, -1, -2), T + 1.0, (s * q)[..., 0], np.concatenate([q, q], -1)
 
 
-@pytest.fixture(scope="module", params=LANES)
+@pytest.fixture(scope="module", params=LANES, ids=str)
 def mixed(request):
     return _mixed(request.param)
 
@@ -43,7 +44,7 @@ def _batch_last(array, core):
 
 
 def _spread(array, core):
-    wide = np.full([2 * n + 1 for n in array.shape], np.nan)
+    wide = np.full([2 * n + 1 for n in array.shape], np.nan, array.dtype)
     view = wide[tuple(slice(1, 2 * n + 1, 2) for n in array.shape)]
     view[...] = array
     return view
@@ -56,8 +57,8 @@ LAYOUTS = {
     "negative": lambda a, core: np.flip(np.ascontiguousarray(np.flip(a))),
     "spread": _spread,
     "transposed core": lambda a, core: a if core < 2 else np.swapaxes(np.ascontiguousarray(np.swapaxes(a, -1, -2)), -1, -2),
-    "big-endian": lambda a, core: a.astype(">f8"),
-    "single": lambda a, core: a.astype(np.float32),
+    "other byte order": lambda a, core: a.astype(a.dtype.newbyteorder()),
+    "half as wide": lambda a, core: a.astype(f"f{a.itemsize // 2}"),
 }
 
 
@@ -65,13 +66,14 @@ LAYOUTS = {
 @pytest.mark.parametrize("size", [*range(18), 67])
 def test_every_layout_and_tail(mixed, layout, size):
     random = np.random.default_rng(size)
-    arguments = [LAYOUTS[layout](random.integers(-9, 9, (size, *shape)).astype(float), len(shape)) for shape in SHAPES]
+    numbers = [random.integers(-9, 9, (size, *shape)).astype(mixed.types[0][0]) for shape in SHAPES]
+    arguments = [LAYOUTS[layout](x, len(x.shape) - 1) for x in numbers]
     wanted = _mixed_reference(*(a.astype(float) for a in arguments))
     got = mixed(*arguments)
     for x, y in zip(got, wanted, strict=True):
         np.testing.assert_array_equal(x, y)
-    if layout in ("batch-last", "negative", "spread", "fortran", "big-endian", "transposed core"):
-        out = tuple(LAYOUTS[layout](np.zeros_like(y), len(y.shape) - 1) for y in wanted)
+    if layout in ("batch-last", "negative", "spread", "fortran", "other byte order", "transposed core"):
+        out = tuple(LAYOUTS[layout](np.zeros_like(y), len(y.shape) - 1) for y in got)
         around = [np.isnan(x.base).sum() if layout == "spread" else 0 for x in out]
         mixed(*arguments, out=out)
         for x, y, before in zip(out, wanted, around, strict=True):
@@ -79,9 +81,20 @@ def test_every_layout_and_tail(mixed, layout, size):
             assert layout != "spread" or np.isnan(x.base).sum() == before  # nothing written beside the results
 
 
+@pytest.mark.parametrize("lanes", LANES, ids=str)
+def test_rows_of_every_length(lanes):
+    graph = Graph()
+    inputs = [graph.input(n) for n in range(1, 20)]
+    kernel = build("rows", "", graph, inputs, [x + 1.0 for x in inputs], lanes)
+    for size in (2, lanes.count, 2 * lanes.count + 3):
+        arguments = [np.arange(size * n, dtype=lanes.element.dtype).reshape(size, n) for n in range(1, 20)]
+        for x, y in zip(kernel(*arguments), arguments, strict=True):
+            np.testing.assert_array_equal(x, y + 1.0)
+
+
 def test_broadcasting_and_casting(mixed):
     random = np.random.default_rng(0)
-    q, A, T, s = (random.integers(-9, 9, shape) for shape in ((4, 1, 9), (3, 5), (11, 2, 3, 3), (4, 11)))
+    q, A, T, s = (random.integers(-9, 9, shape).astype(np.int16) for shape in ((4, 1, 9), (3, 5), (11, 2, 3, 3), (4, 11)))
     got = mixed(q, A, T, s)
     assert got[0].shape == (4, 11, 9) and got[1].shape == (4, 11, 3, 3)
     np.testing.assert_array_equal(got[0], 2.0 * q[..., ::-1] + s[..., None])
@@ -89,9 +102,27 @@ def test_broadcasting_and_casting(mixed):
     np.testing.assert_array_equal(got[2], np.broadcast_to(T + 1.0, (4, 11, 2, 3, 3)))
 
 
+def test_numbers_are_cast_as_numpy_casts_them():
+    graph = Graph()
+    x = graph.input(3)
+    double, single = (build("twice", "", graph, [x], [2.0 * x], host_lanes(np.dtype(word))) for word in ("d", "f"))
+    assert double.types == ["d->d"] and single.types == ["f->f"]
+    ones = np.ones(3)
+    for word in "bhfeB":
+        assert double(ones.astype(word)).dtype == np.float64 and single(ones.astype(word)).dtype == np.float32
+    for word in "dilq":
+        assert double(ones.astype(word)).dtype == np.float64
+        with pytest.raises(TypeError, match="safe"):
+            single(ones.astype(word))
+    assert single(ones, dtype=np.float32).dtype == np.float32  # asked for
+    assert single(ones.astype(np.float32), out=np.empty(3)).dtype == np.float64
+    with pytest.raises(TypeError, match="Cannot cast"):
+        single(ones.astype(np.float32), out=np.empty(3, np.int64))
+
+
 def test_numpy_names_the_wrong_shape(mixed):
     with pytest.raises(ValueError, match="core dimension"):
-        mixed(np.zeros(8), np.zeros((3, 5)), np.zeros((2, 3, 3)), 0.0)
+        mixed(*(np.zeros(n, np.float32) for n in (8, (3, 5), (2, 3, 3), ())))
     assert mixed.signature == "(9),(3,5),(2,3,3),()->(9),(3,3),(2,3,3),(),(18)"
     assert mixed.__name__ == "mixed" and "A mixture." in mixed.__doc__ and mixed.identity is None
 
@@ -146,15 +177,17 @@ def test_a_state_does_not_depend_on_its_neighbours():
     np.testing.assert_array_equal(kernel(data), np.array([kernel(row) for row in data]))
 
 
-def test_every_operation(request):
+@pytest.mark.parametrize("lanes", LANES, ids=str)
+def test_every_operation(lanes):
     graph = Graph()
     x, y = graph.input(2)
     outputs = [x + y, x - y, y - x, x * y, x / y, -x, (x * x).sqrt(), y.rint(), where(x, x, y), where(y.rint(), 1.0, y)]
     outputs += [x.finite_check(), 2.5, -0.0, x, -(x - y) * 3.0, x / 3.0, x * 1e-310]
     array = np.array(outputs, dtype=object)
-    data = np.random.default_rng(3).normal(size=(50, 2))
+    number = np.finfo(lanes.element.dtype)
+    data = np.random.default_rng(3).normal(size=(50, 2)).astype(number.dtype)
     data[3, 0] = 0.0
-    a, b = data.T
+    a, b = data.T.astype(float)
     one = np.ones(50)
     wanted = [
         a + b,
@@ -169,9 +202,8 @@ def test_every_operation(request):
         np.where(np.rint(b), 1.0, b),
     ]
     wanted += [0 * a, 2.5 * one, -0.0 * one, a, (b - a) * 3.0, a / 3.0, a * 1e-310]
-    for lanes in LANES:
-        got = build("f", "", graph, [np.array([x, y], dtype=object)], [array], lanes)(data)
-        np.testing.assert_allclose(got, np.array(wanted).T, rtol=2**-51, atol=1e-323)
+    got = build("f", "", graph, [np.array([x, y], dtype=object)], [array], lanes)(data)
+    np.testing.assert_allclose(got, np.array(wanted).T, rtol=2 * number.eps, atol=2 * number.smallest_subnormal)
 
 
 def test_inputs_in_any_order_and_unused_ones():
@@ -188,7 +220,7 @@ def test_mistakes_are_named():
     graph = Graph()
     x = graph.input(2)
     with pytest.raises(ValueError, match="lanes"):
-        build("f", "", graph, [x], [x], lanes=3)
+        build("f", "", graph, [x], [x], lanes=Lanes(3))
     with pytest.raises(ValueError, match="core shape"):
         build("f", "", graph, [graph.input(0), x], [x])
     with pytest.raises(ValueError, match="another trace"):
@@ -199,7 +231,7 @@ def test_only_live_nodes_are_emitted():
     graph = Graph()
     x = graph.input(2)
     dead = x[0].sqrt() / x[1]  # noqa: F841
-    text = source(graph, [x], [x[0] * x[1]], 4)
+    text = source(graph, [x], [x[0] * x[1]], Lanes(4))
     assert "sqrt" not in text and "fdiv" not in text and text.count("fmul") == 1
 
 
@@ -209,23 +241,24 @@ def test_statistics():
     kernel = build("f", "", graph, [x], [sin(x[0]) * x[0].cos() + x[1] * x[2], x[1] / x[2], (x[1] * x[1]).sqrt()])
     counted = kernel.stats
     assert (counted.additions, counted.multiplications, counted.divisions, counted.square_roots) == (1, 3, 1, 1)
-    assert (counted.sines_cosines, counted.fused, counted.operations, counted.lanes) == (1, 1, 6, host_lanes())
+    assert (counted.sines_cosines, counted.fused, counted.operations, counted.lanes) == (1, 1, 6, host_lanes().count)
     assert counted.fma_share == 1 / 6 and counted.lowering == "unrolled" and counted.dtype == "float64"
     assert 0 < counted.code_bytes < 10_000 and counted.workspace_bytes == 8 * counted.lanes * 6
     assert counted.shared_beyond > 10_000 and counted.trace_seconds >= 0 and counted.compile_seconds > 0
 
 
-@pytest.mark.parametrize("lanes", LANES)
+@pytest.mark.parametrize("lanes", LANES, ids=str)
 def test_a_workspace_too_large_for_the_stack(lanes):
     n = 130
-    assert 8 * lanes * n * n > WORKSPACE_ON_STACK
+    assert lanes.bytes * n * n > WORKSPACE_ON_STACK
     graph = Graph()
     q = graph.input(n)
     kernel = build("outer", "", graph, [q], [np.outer(q, q)], lanes)
+    dtype = lanes.element.dtype
     for size in (0, 1, 11):
-        data = np.random.default_rng(4).normal(size=(size, n))
+        data = np.random.default_rng(4).normal(size=(size, n)).astype(dtype)
         np.testing.assert_array_equal(kernel(data), data[:, :, None] * data[:, None, :])
-    out = np.moveaxis(np.zeros((n, n, 11)), -1, 0)
+    out = np.moveaxis(np.zeros((n, n, 11), dtype), -1, 0)
     kernel(data, out=out)
     np.testing.assert_array_equal(out, data[:, :, None] * data[:, None, :])
 

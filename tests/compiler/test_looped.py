@@ -14,6 +14,7 @@ import kinetree as kt
 from kinetree.algorithms import articulated
 from kinetree.compiler.looped.lower import looped_source
 from kinetree.compiler.stats import operations_in
+from kinetree.compiler.text import Lanes
 
 CALLS = {
     kt.inverse_dynamics: ("q", "v", "a", "external"),
@@ -138,7 +139,7 @@ def test_jacobians_of_deep_bodies_come_by_rows(frame):
 
 def test_the_code_does_not_grow_with_the_chain():
     shapes = {n: dict.fromkeys(("q", "v", "tau"), (n,)) for n in (480, 4800)}
-    few, many = (looped_source(articulated.forward_dynamics, chain(n), shapes[n], {}, 8)[0] for n in (480, 4800))
+    few, many = (looped_source(articulated.forward_dynamics, chain(n), shapes[n], {}, Lanes(8))[0] for n in (480, 4800))
     assert many.length == few.length  # what stands in the text
     assert 9.0 < operations_in(many.operations) / operations_in(few.operations) < 11.0  # what is done for a state
 
@@ -231,10 +232,10 @@ def test_the_code_may_stand_at_any_address_in_any_process():
     code = (
         "import hashlib, zoo\n"
         "from kinetree.algorithms import articulated\n"
-        "from kinetree.compiler.looped.lower import looped_source\n"
+        "from kinetree.compiler.looped.lower import looped_source\nfrom kinetree.compiler.text import Lanes\n"
         "model = zoo.model('forest')\n"
         "shapes = {'q': (model.nq,), 'v': (model.nv,), 'tau': (model.nv,)}\n"
-        "made = looped_source(articulated.forward_dynamics, model, shapes, {}, 8)\n"
+        "made = looped_source(articulated.forward_dynamics, model, shapes, {}, Lanes(8))\n"
         "parts = [part for body in made for part in (body.text.encode(), *(x.tobytes() for x in body.arrays))]\n"
         "print('inttoptr' in made[0].text, hashlib.sha256(b''.join(parts)).hexdigest())\n"
     )

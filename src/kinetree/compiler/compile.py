@@ -16,6 +16,7 @@ from kinetree.compiler.llvm import host_lanes
 from kinetree.compiler.looped.lower import looped_source
 from kinetree.compiler.looped.program import NotSweepsError
 from kinetree.compiler.stats import count, operations_in
+from kinetree.compiler.text import FLOAT64, Lanes
 from kinetree.errors import InputError
 from kinetree.model import Model
 
@@ -38,13 +39,14 @@ def kernel_of(
     options: Mapping[str, Any] | None = None,
     guarded: bool = False,
     lowering: str = "auto",
+    dtype: np.dtype[Any] = FLOAT64.dtype,
 ) -> np.ufunc:
     """The kernel of an algorithm on a model, compiled at first use and kept with the model.
 
     A guarded kernel, that of a public function, counts the states that something is wrong with (see `guard`).
     """
     options = dict(options or {})
-    key = (algorithm, without, tuple(sorted(options.items())), guarded, lowering)
+    key = (algorithm, without, tuple(sorted(options.items())), guarded, lowering, dtype.name)
     if key not in model.kernels:
         names = ", ".join(name for name in array_arguments(algorithm) if name not in without)
         doc = f"{algorithm.__name__} of {model.name}: ({names}). NaN in, NaN out, as NumPy ufuncs do."
@@ -52,7 +54,7 @@ def kernel_of(
             algorithm.__name__,
             doc,
             (model.digest, *key),
-            lambda: sources_of(algorithm, model, without, options, guarded, lowering),
+            lambda: sources_of(algorithm, model, without, options, guarded, lowering, dtype),
             warn=not guarded,
             frame=Guarded() if guarded else BATCH,
         )
@@ -66,6 +68,7 @@ def sources_of(
     options: Mapping[str, Any] | None = None,
     guarded: bool = False,
     lowering: str = "auto",
+    dtype: np.dtype[Any] = FLOAT64.dtype,
 ) -> Sources:
     """The code of an algorithm on a model, not yet compiled."""
     options = dict(options or {})
@@ -85,11 +88,12 @@ def sources_of(
             outputs.append(guard_value(model, inputs, outputs))
         return graph, list(inputs.values()), outputs
 
-    loops = loops_of(algorithm.__name__, algorithm, model, lambda: shapes, options, guard, lowering)
-    return lowered(loops, trace, lowering)
+    lanes = host_lanes(dtype)
+    loops = loops_of(algorithm.__name__, algorithm, model, lambda: shapes, options, guard, lowering, lanes)
+    return lowered(loops, trace, lowering, lanes)
 
 
-def lowered(loops: Sources | None, trace: Callable[[], Straight], lowering: str) -> Sources:
+def lowered(loops: Sources | None, trace: Callable[[], Straight], lowering: str, lanes: Lanes) -> Sources:
     """The loops, if they are asked for or if straight-line code would be too long; else straight-line code."""
     if loops is not None:
         done = operations_in(loops[0].operations)
@@ -98,7 +102,7 @@ def lowered(loops: Sources | None, trace: Callable[[], Straight], lowering: str)
     graph, inputs, outputs = trace()
     if loops is not None and length(graph, outputs) > max(MOST_STRAIGHT, loops[0].length):
         return loops
-    return straight_source(graph, inputs, outputs), None
+    return straight_source(graph, inputs, outputs, lanes), None
 
 
 def length(graph: Graph, outputs: Sequence[Any]) -> int:
@@ -122,13 +126,14 @@ def loops_of(
     options: Mapping[str, Any],
     guard: Callable[..., Any] | None,
     lowering: str,
+    lanes: Lanes,
 ) -> Sources | None:
     """The looped code; None if it is not wanted or, where it need not be, not possible."""
     if lowering == "unrolled" or (lowering == "auto" and model.nbodies <= FEW_BODIES):
         return None
     while True:
         try:
-            return looped_source(algorithm, model, shapes(), options, host_lanes(), guard, through=(SizeFound,))
+            return looped_source(algorithm, model, shapes(), options, lanes, guard, through=(SizeFound,))
         except SizeFound as found:
             found.known[found.name] = found.shape
         except NotSweepsError as failure:

@@ -11,7 +11,7 @@ from typing import Any
 
 from kinetree.compiler.graph import Expr, Graph
 from kinetree.compiler.logarithm import logarithm
-from kinetree.compiler.text import splat, vector
+from kinetree.compiler.text import Lanes
 from kinetree.compiler.trigonometry import far_path, sine_cosine_group
 
 __all__ = ["StraightLine", "body", "declarations", "live_nodes"]
@@ -49,7 +49,7 @@ def live_nodes(graph: Graph, outputs: Sequence[Expr | float]) -> list[Expr]:
     return ordered
 
 
-def body(nodes: Sequence[Expr], inputs: Sequence[Expr], outputs: Sequence[Expr | float], lanes: int) -> str:
+def body(nodes: Sequence[Expr], inputs: Sequence[Expr], outputs: Sequence[Expr | float], lanes: Lanes) -> str:
     """LLVM text of ``@body`` and of what it calls.
 
     Parameters
@@ -58,10 +58,10 @@ def body(nodes: Sequence[Expr], inputs: Sequence[Expr], outputs: Sequence[Expr |
         The `live_nodes` of `outputs`.
     inputs, outputs : sequence
         What each slot holds.
-    lanes : int
-        States per vector.
+    lanes : Lanes
+        One state in each.
     """
-    T, slots = vector(lanes), {node.index: slot for slot, node in enumerate(inputs)}
+    T, slots = lanes, {node.index: slot for slot, node in enumerate(inputs)}
 
     def load(node: Expr) -> list[str]:
         slot = slots.get(node.index)
@@ -69,12 +69,12 @@ def body(nodes: Sequence[Expr], inputs: Sequence[Expr], outputs: Sequence[Expr |
             raise ValueError(f"the outputs depend on {node!r}, which is not among the inputs")
         return [
             f"  %i{slot} = getelementptr {T}, ptr %in, i64 {slot}",
-            f"  %v{node.index} = load {T}, ptr %i{slot}, align {8 * lanes}",
+            f"  %v{node.index} = load {T}, ptr %i{slot}, align {lanes.bytes}",
         ]
 
     def store(slot: int, value: str) -> list[str]:
         at = f"  %o{slot} = getelementptr {T}, ptr %out, i64 {slot}"
-        return [at, f"  store {T} {value}, ptr %o{slot}, align {8 * lanes}"]
+        return [at, f"  store {T} {value}, ptr %o{slot}, align {lanes.bytes}"]
 
     code = StraightLine(nodes, list(enumerate(outputs)), lanes, load, store)
     head = "define internal void @body(ptr noalias readonly %in, ptr noalias %out, ptr %tables) noinline #0"
@@ -97,7 +97,7 @@ class StraightLine:
         In the order of their code, operands first.
     results : sequence of (target, value)
         What is stored where.
-    lanes : int
+    lanes : Lanes
     load : callable
         Lines that make ``%v{index}`` of an input node.
     store : callable
@@ -108,13 +108,12 @@ class StraightLine:
         self,
         nodes: Sequence[Expr],
         results: Sequence[tuple[Any, Expr | float]],
-        lanes: int,
+        lanes: Lanes,
         load: Callable[[Expr], list[str]],
         store: Callable[[Any, str], list[str]],
     ):
         self.nodes = nodes
         self.lanes = lanes
-        self.type = vector(lanes)
         self.lines: list[str] = []
         self.allocations: list[str] = []
         self.block = "entry"
@@ -139,7 +138,7 @@ class StraightLine:
     def _write(self, results: Sequence[tuple[Any, Expr | float]], generations: Sequence[Sequence[Expr]]) -> None:
         for target, value in results:
             if not isinstance(value, Expr):
-                self.lines += self.store(target, splat(float(value), self.lanes))
+                self.lines += self.store(target, self.lanes.splat(float(value)))
                 self._limit_stretch()
         started = 0
         for node in self.nodes:
@@ -160,16 +159,16 @@ class StraightLine:
             self.stretch_start = len(self.lines)
 
     def _operand(self, node: Expr) -> str:
-        return f"%v{node.index}" if node.value is None else splat(node.value, self.lanes)
+        return f"%v{node.index}" if node.value is None else self.lanes.splat(node.value)
 
     def _intrinsic(self, word: str, operand: str) -> str:
-        name = f"@llvm.{word}.v{self.lanes}f64"
-        self.declared.add(f"declare {self.type} {name}({self.type})")
-        return f"call {self.type} {name}({self.type} {operand})"
+        T, name = self.lanes, self.lanes.intrinsic(word)
+        self.declared.add(f"declare {T} {name}({T})")
+        return f"call {T} {name}({T} {operand})"
 
     def _emit(self, node: Expr) -> None:
         self.done.add(node.index)
-        op, T, i, lines = node.op, self.type, node.index, self.lines
+        op, T, i, lines = node.op, self.lanes, node.index, self.lines
         if op in _BINARY:
             a, b = map(self._operand, node.args)
             lines.append(f"  %v{i} = {_BINARY[op]} contract {T} {a}, {b}")
@@ -191,7 +190,7 @@ class StraightLine:
         elif op == "where":
             c, a, b = map(self._operand, node.args)
             lines.append(f"  %w{i} = fcmp une {T} {c}, zeroinitializer")
-            lines.append(f"  %v{i} = select <{self.lanes} x i1> %w{i}, {T} {a}, {T} {b}")
+            lines.append(f"  %v{i} = select {T.truths} %w{i}, {T} {a}, {T} {b}")
         else:
             raise ValueError(f"no code for {node!r}")
         for target in self.targets.get(i, ()):

@@ -15,7 +15,9 @@ from kinetree.algorithms.arguments import SHAPES
 from kinetree.compiler.compile import SizeFound, Straight, loops_of, lowered
 from kinetree.compiler.graph import Expr, Graph
 from kinetree.compiler.kernel import build_source
+from kinetree.compiler.llvm import host_lanes
 from kinetree.compiler.stats import KernelStats
+from kinetree.compiler.text import FLOAT64
 from kinetree.errors import InputError
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
@@ -85,7 +87,11 @@ def argument_names(function: Callable[..., Any]) -> list[str]:
 
 
 def kernel_of_expression(
-    function: Callable[..., Any], model: Model | SKO, shapes: Mapping[str, Sequence[int | str]], lowering: str = "auto"
+    function: Callable[..., Any],
+    model: Model | SKO,
+    shapes: Mapping[str, Sequence[int | str]],
+    lowering: str = "auto",
+    dtype: np.dtype[Any] = FLOAT64.dtype,
 ) -> np.ufunc | NamedKernel:
     """The kernel of f(ops, x, …): arguments q (for a model of bodies), x, …"""
     names = [name for name in argument_names(function) if name != "q" or isinstance(model, SKO)]
@@ -93,9 +99,9 @@ def kernel_of_expression(
     if strange:
         raise InputError(f"shapes has {strange}, which f does not take. It takes {names}.")
     call = _Call(function, model, names, {name: _shape(model, name, shape) for name, shape in shapes.items()})
-    loops = None
+    loops, lanes = None, host_lanes(dtype)
     if isinstance(model, Model):
-        loops = loops_of(_name(function), call.with_arrays, model, call.input_shapes, {}, None, lowering)
+        loops = loops_of(_name(function), call.with_arrays, model, call.input_shapes, {}, None, lowering, lanes)
     elif lowering == "looped":
         raise InputError("an SKO model of plain numbers is compiled without loops: leave out lowering.")
 
@@ -106,7 +112,7 @@ def kernel_of_expression(
             raise InputError(f"{_name(function)} cannot be compiled: an argument or result has no entries, or none is there.")
         return graph, list(call.inputs.values()), outputs
 
-    sources = lowered(loops, trace, lowering)
+    sources = lowered(loops, trace, lowering, lanes)
     kernel = build_source(_name(function), call.doc, *sources)
     return NamedKernel(call.result_names, kernel) if call.result_names is not None else kernel
 

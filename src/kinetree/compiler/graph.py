@@ -22,14 +22,14 @@ non-finite values back where a result must show them. Division by a constant is 
 for powers of two, otherwise about one ulp further off at most, for a tenth of the time.
 """
 
-import math
 import time
 
 import numpy as np
 
 __all__ = ["Expr", "Graph", "cos", "finite_check", "log", "rint", "sin", "sqrt", "where"]
 
-_SMALLEST_NORMAL = 2.0**-1022
+_SMALLEST, _LARGEST = 2.0**-126, 2.0**127
+"""Constants made here lie between, because a kernel of float32 has to hold them."""
 
 
 class Graph:
@@ -169,7 +169,7 @@ class Expr:
         if other == 0.0:
             raise ZeroDivisionError("a traced value is divided by the constant zero")
         reciprocal = 1.0 / other
-        if _SMALLEST_NORMAL <= abs(reciprocal) < math.inf:
+        if _SMALLEST <= abs(reciprocal) <= _LARGEST:
             return self * reciprocal
         return _divide(self, self.graph.constant(other))
 
@@ -315,7 +315,7 @@ def _scale(x, c):
         return _scale(x.args[0], -c)
     if x.op == "mul" and x.args[0].op == "const":
         product = c * x.args[0].value
-        if _SMALLEST_NORMAL <= abs(product) < math.inf:
+        if _SMALLEST <= abs(product) <= _LARGEST:
             return x.args[1] * product
     if c < 0.0:
         return -_scale(x, -c)

@@ -15,7 +15,6 @@ from kinetree.compiler.entry import REFUSALS
 from kinetree.compiler.graph import Expr
 from kinetree.compiler.kept import Shapes
 from kinetree.compiler.kernel import Frame, KernelSource, batch_text
-from kinetree.compiler.text import splat, vector
 from kinetree.model import Joint, Model
 from kinetree.spatial.scalars import Array, Scalar
 
@@ -35,15 +34,15 @@ class Guarded(Frame):
         return body.inputs, body.outputs[:-1]
 
     def text(self, body: KernelSource) -> str:
-        V, lanes = vector(body.lanes), body.lanes
+        V = body.lanes
         return batch_text(
             body,
             body.outputs[:-1],
             f"""
-  %guard = load {V}, ptr %beyond, align {8 * lanes}
-  %fine = fcmp ole {V} %guard, {splat(LIMIT, lanes)}
-  %fine.bits = bitcast <{lanes} x i1> %fine to i{lanes}
-  %all.fine = icmp eq i{lanes} %fine.bits, -1
+  %guard = load {V}, ptr %beyond, align {V.bytes}
+  %fine = fcmp ole {V} %guard, {V.splat(LIMIT)}
+  %fine.bits = bitcast {V.truths} %fine to i{V.count}
+  %all.fine = icmp eq i{V.count} %fine.bits, -1
   br i1 %all.fine, label %move, label %refuse
 refuse:
   %refused.at = getelementptr ptr, ptr %data, i64 {REFUSALS}

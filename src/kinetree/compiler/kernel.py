@@ -18,6 +18,7 @@ from kinetree.compiler.layout import by_batch, slots, states
 from kinetree.compiler.llvm import LANES, MachineCode, host_lanes, linked, object_code, text_size
 from kinetree.compiler.movers import movers
 from kinetree.compiler.stats import KernelStats, count, counted, operations_in
+from kinetree.compiler.text import Lanes
 from kinetree.compiler.threads import shares
 from kinetree.compiler.ufunc import make_ufunc
 from kinetree.compiler.words import data_words
@@ -59,7 +60,7 @@ def build(
     graph: Graph,
     inputs: Sequence[np.ndarray],
     outputs: Sequence[np.ndarray | Expr | float],
-    lanes: int | None = None,
+    lanes: Lanes | None = None,
     warn: bool = True,
 ) -> np.ufunc:
     """The kernel of a trace: a NumPy generalized ufunc.
@@ -74,8 +75,8 @@ def build(
         Arrays from `Graph.input`; their shapes are the core shapes of the arguments.
     outputs : sequence of array of Expr or float
         Results; numbers among them are written as they are.
-    lanes : int, optional
-        States per vector: 2, 4 or 8. What the machine's registers hold if not given.
+    lanes : Lanes, optional
+        One of `LANES`: the kind of number, and states per vector. float64 in registers of this machine if not given.
     warn : bool
         Whether NumPy may warn of overflow and invalid values, as it does of its own ufuncs.
 
@@ -110,8 +111,8 @@ class KernelSource:
         As from `count`.
     started : float
         When its making began.
-    lanes : int
-        States per vector.
+    lanes : Lanes
+        One state in each.
     length : int
         Operations that stand in the text, however often they are done.
     """
@@ -123,7 +124,7 @@ class KernelSource:
     arrays: tuple[np.ndarray, ...]
     operations: Counter[str]
     started: float
-    lanes: int
+    lanes: Lanes
     length: int
 
 
@@ -132,12 +133,12 @@ Sources = tuple[KernelSource, KernelSource | None]
 
 
 def straight_source(
-    graph: Graph, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray | Expr | float], lanes: int | None = None
+    graph: Graph, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray | Expr | float], lanes: Lanes | None = None
 ) -> KernelSource:
     """The body of a trace as straight-line code; arguments and errors as for `build`."""
     lanes = host_lanes() if lanes is None else lanes
     if lanes not in LANES:
-        raise ValueError(f"lanes must be one of {LANES}, not {lanes}")
+        raise ValueError(f"lanes must be one of {', '.join(map(str, LANES))}, not {lanes}")
     inputs = [np.asarray(x, dtype=object) for x in inputs]
     outputs = [np.asarray(x, dtype=object) for x in outputs]
     shapes_in, shapes_out = tuple(x.shape for x in inputs), tuple(x.shape for x in outputs)
@@ -214,18 +215,18 @@ def _compiled(sources: Sources, warn: bool, frame: Frame, object_code: Callable[
         raise ValueError("two bodies of one kernel must read the same tables")
     traced = time.perf_counter()
     inputs, outputs = frame.shapes(wide)
-    text = frame.text(wide) if narrow is None else by_batch(frame.text(wide), frame.text(narrow), narrow.lanes)
+    text = frame.text(wide) if narrow is None else by_batch(frame.text(wide), frame.text(narrow), narrow.lanes.count)
     names = ("loop", "release") if "define void @release(" in text else ("loop",)
     code, cached = object_code(text + entry(len(inputs) + len(outputs), warn))
     moved = slots([*wide.inputs, *wide.outputs])
-    least, grain = shares(wide.lanes, frame.repeats * (operations_in(wide.operations) + moved))
+    least, grain = shares(wide.lanes.count, frame.repeats * (operations_in(wide.operations) + moved))
     stats = KernelStats(
         **counted(wide.operations),
         lowering="looped" if wide.arrays else "unrolled",
-        dtype="float64",
-        lanes=wide.lanes,
+        dtype=wide.lanes.element.dtype.name,
+        lanes=wide.lanes.count,
         code_bytes=text_size(code),
-        workspace_bytes=8 * wide.lanes * (moved + wide.spare),
+        workspace_bytes=wide.lanes.bytes * (moved + wide.spare),
         shared_beyond=least,
         cached=cached,
         trace_seconds=traced - wide.started,
@@ -239,7 +240,8 @@ def _callable(name: str, doc: str, made: Compiled, started: float | None = None)
     code = linked(made.code, *made.names)
     data = data_words(made.stats.shared_beyond, made.grain, made.arrays)
     kernel = Kernel(code, data, made.arrays)
-    found = make_ufunc(name, doc, code.addresses["loop"], made.inputs, made.outputs, kernel, ctypes.addressof(data))
+    at, dtype = ctypes.addressof(data), np.dtype(made.stats.dtype)
+    found = make_ufunc(name, doc, code.addresses["loop"], made.inputs, made.outputs, kernel, dtype, at)
     stats = made.stats
     if started is not None:
         stats = replace(stats, cached=True, trace_seconds=0.0, compile_seconds=time.perf_counter() - started)
@@ -247,7 +249,7 @@ def _callable(name: str, doc: str, made: Compiled, started: float | None = None)
     return found
 
 
-def source(graph: Graph, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray | Expr | float], lanes: int) -> str:
+def source(graph: Graph, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray | Expr | float], lanes: Lanes) -> str:
     """The LLVM text that `build` compiles, all but its entry, for golden tests and for reading."""
     return BATCH.text(straight_source(graph, inputs, outputs, lanes))
 

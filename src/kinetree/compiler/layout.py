@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from kinetree.compiler.entry import ARGUMENTS, DATA
-from kinetree.compiler.text import vector
+from kinetree.compiler.text import Lanes
 
 __all__ = [
     "COPY",
@@ -117,9 +117,9 @@ _GIVE = "  call void @give(ptr %heap)"
 _AHEAD = """
 declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 
-define internal void @ahead(ptr %next, i64 %after, i64 %bytes, i64 %core) noinline #0 {
+define internal void @ahead(ptr %next, i64 %after, i64 %bytes, i64 %core) noinline #0 {{
 entry:
-  %dense = icmp eq i64 %core, 8
+  %dense = icmp eq i64 %core, {size}
   %together = icmp eq i64 %after, %bytes
   %useful = and i1 %dense, %together
   br i1 %useful, label %line, label %exit
@@ -132,7 +132,7 @@ line:
   br i1 %more, label %line, label %exit
 exit:
   ret void
-}
+}}
 """
 
 
@@ -178,7 +178,7 @@ def renamed(text: str, suffix: str) -> str:
 
 
 def states(
-    inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]], lanes: int, spare: int = 0, watch: str = ""
+    inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]], lanes: Lanes, spare: int = 0, watch: str = ""
 ) -> str:
     """LLVM text of ``@states``: a batch on one core, by the arguments of NumPy's inner loops (see `entry`).
 
@@ -186,30 +186,31 @@ def states(
     ----------
     inputs, outputs : sequence of tuple of int
         Core shapes.
-    lanes : int
-        States per vector.
+    lanes : Lanes
+        One state in each.
     spare : int
         Slots of the workspace behind the results, for the body's own use.
     watch : str
         Lines between the body and the moving of its results; they find ``%beyond``, the first spare slot, and go to ``%move``.
     """
-    shapes = [*inputs, *outputs]
+    shapes, size = [*inputs, *outputs], lanes.element.bytes
     entry, move_in, move_out, look_ahead, slot = arguments(shapes), [], [], [], 0
     for k, shape in enumerate(shapes):
         word, lines = ("pack", move_in) if k < len(inputs) else ("unpack", move_out)
         lines += [f"  %offset{k} = mul i64 %i, %outer{k}", f"  %array{k} = getelementptr i8, ptr %base{k}, i64 %offset{k}"]
         lines += moved(word, k, shape, slot, lanes)
+        last = f"%core{k}.{len(shape) - 1}" if shape else size
         look_ahead += [
-            f"  %after{k} = mul i64 %outer{k}, {lanes}",
+            f"  %after{k} = mul i64 %outer{k}, {lanes.count}",
             f"  %here{k} = mul i64 %outer{k}, %i",
             f"  %there{k} = add i64 %here{k}, %after{k}",
             f"  %next{k} = getelementptr i8, ptr %base{k}, i64 %there{k}",
-            f"  call void @ahead(ptr %next{k}, i64 %after{k}, i64 {8 * lanes * slots([shape])}, i64 {last_step(k, shape)})",
+            f"  call void @ahead(ptr %next{k}, i64 %after{k}, i64 {lanes.bytes * slots([shape])}, i64 {last})",
         ]
         slot += slots([shape])
     newline = "\n"
-    declarations, take, give, ready = workspace(8 * lanes * (slot + spare))
-    return f"""{declarations}{_AHEAD}
+    declarations, take, give, ready = workspace(lanes.bytes * (slot + spare))
+    return f"""{declarations}{_AHEAD.format(size=size)}
 define internal i32 @states({ARGUMENTS}) #0 {{
 start:
   %n = load i64, ptr %dims
@@ -219,13 +220,13 @@ start:
 entry:
 {take}
 {newline.join(entry)}
-  %result = getelementptr {vector(lanes)}, ptr %work, i64 {slots(inputs)}
+  %result = getelementptr {lanes}, ptr %work, i64 {slots(inputs)}
   br label %group
 group:
   %i = phi i64 [0, %{ready}], [%i.next, %move]
   %left = sub i64 %n, %i
-  %full = icmp sgt i64 %left, {lanes}
-  %m = select i1 %full, i64 {lanes}, i64 %left
+  %full = icmp sgt i64 %left, {lanes.count}
+  %m = select i1 %full, i64 {lanes.count}, i64 %left
 {newline.join(move_in)}
   br i1 %full, label %peek, label %compute
 peek:
@@ -233,11 +234,11 @@ peek:
   br label %compute
 compute:
   call void @body(ptr %work, ptr %result, ptr %tables)
-  %beyond = getelementptr {vector(lanes)}, ptr %result, i64 {slots(outputs)}
+  %beyond = getelementptr {lanes}, ptr %result, i64 {slots(outputs)}
 {watch or "  br label %move"}
 move:
 {newline.join(move_out)}
-  %i.next = add i64 %i, {lanes}
+  %i.next = add i64 %i, {lanes.count}
   %again = icmp slt i64 %i.next, %n
   br i1 %again, label %group, label %exit
 exit:
@@ -266,22 +267,17 @@ def arguments(shapes: Sequence[tuple[int | str, ...]]) -> list[str]:
     return lines
 
 
-def moved(word: str, k: int, shape: tuple[int, ...], slot: int, lanes: int, first: int = 0) -> list[str]:
+def moved(word: str, k: int, shape: tuple[int, ...], slot: int, lanes: Lanes, first: int = 0) -> list[str]:
     """Lines that "pack" ``%array{k}`` into the workspace from a slot on, or "unpack" it, for the group of states at hand.
 
     The axes of the shape are those of the argument from number `first` on.
     """
     axes = "".join(f"i64 {extent}, i64 %core{k}.{axis}, " for axis, extent in enumerate(shape, start=first))
     return [
-        f"  %slot{k} = getelementptr {vector(lanes)}, ptr %work, i64 {slot}",
+        f"  %slot{k} = getelementptr {lanes}, ptr %work, i64 {slot}",
         f"  call void @{word}{max(len(shape), 1)}(ptr %slot{k}, ptr %array{k}, "
-        f"{axes or 'i64 1, i64 8, '}i64 %outer{k}, i64 %m)",
+        f"{axes or f'i64 1, i64 {lanes.element.bytes}, '}i64 %outer{k}, i64 %m)",
     ]
-
-
-def last_step(k: int, shape: tuple[int, ...]) -> str:
-    """The stride of the last axis of argument k."""
-    return f"%core{k}.{len(shape) - 1}" if shape else "8"
 
 
 def workspace(size: int) -> tuple[str, str, str, str]:
@@ -295,9 +291,9 @@ def workspace(size: int) -> tuple[str, str, str, str]:
 COPY = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
 
 
-def copied(to: str, source: str, count: int, lanes: int) -> str:
+def copied(to: str, source: str, count: int, lanes: Lanes) -> str:
     """The line that copies so many slots of a workspace; the module declares `COPY`."""
-    align, size = 8 * lanes, 8 * lanes * count
+    align, size = lanes.bytes, lanes.bytes * count
     return f"  call void @llvm.memcpy.p0.p0.i64(ptr align {align} {to}, ptr align {align} {source}, i64 {size}, i1 false)"
 
 

@@ -8,9 +8,15 @@ import weakref
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from kinetree.compiler.text import FLOAT32, FLOAT64, Lanes
+
 __all__ = ["LANES", "MachineCode", "host_fingerprint", "host_lanes", "linked", "object_code", "text_size"]
 
-LANES = (2, 4, 8)
+_REGISTERS = (16, 32, 64)  # bytes
+LANES = tuple(Lanes(size // element.bytes, element) for element in (FLOAT64, FLOAT32) for size in _REGISTERS)
+"""What fills the vector registers of some machine."""
 _OPTIMIZATION = 2
 _NUMBERS = itertools.count()
 
@@ -50,10 +56,11 @@ def _host() -> tuple[str, str, str]:
 
 
 @functools.cache
-def host_lanes() -> int:
-    """How many float64 a vector register of this machine holds."""
+def host_lanes(dtype: np.dtype[Any] = FLOAT64.dtype) -> Lanes:
+    """What fills a vector register of this machine. Raises StopIteration for other numbers than float64 and float32."""
     features = _binding().get_host_cpu_features()
-    return 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
+    size = 64 if features.get("avx512f") else 32 if features.get("avx2") else 16
+    return next(lanes for lanes in LANES if (lanes.bytes, lanes.element.dtype) == (size, dtype))
 
 
 def host_fingerprint() -> tuple[str, ...]:

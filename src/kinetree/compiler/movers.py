@@ -1,23 +1,25 @@
 """Code that moves the arrays of a group of states into the workspace ``[slot][lane]`` and back.
 
-The ways to move n values per state, whichever the strides allow first:
+The ways to move n values per state, whichever the strides allow first, in vectors of W lanes of numbers of b bytes:
 
-===========  =======================  ===============================================
+===========  =======================  ==============================================================
 way          when                     how
-===========  =======================  ===============================================
+===========  =======================  ==============================================================
 one          one state, or broadcast  scalar load and splat; scalar store
-batch-last   outer stride 8, full     vector load and store
-row-major    core stride 8, n >= W    W x W transposes, the last one overlapping
+batch-last   outer stride b, full     vector load and store
+row-major    core stride b, n > 1     transposes of W states by W values, the rest by 2, 4, ... of them
 elements     otherwise                lane by lane
-===========  =======================  ===============================================
+===========  =======================  ==============================================================
 """
 
-from kinetree.compiler.text import vector
+from collections.abc import Sequence
+
+from kinetree.compiler.text import Lanes
 
 __all__ = ["movers"]
 
 
-def movers(rank_in: int, rank_out: int, lanes: int) -> str:
+def movers(rank_in: int, rank_out: int, lanes: Lanes) -> str:
     """LLVM text of ``@pack1 .. @pack{rank_in}`` and ``@unpack1 .. @unpack{rank_out}``."""
     text = _mover("pack", lanes) + _mover("unpack", lanes)
     for word, rank in (("pack", rank_in), ("unpack", rank_out)):
@@ -25,7 +27,7 @@ def movers(rank_in: int, rank_out: int, lanes: int) -> str:
     return text
 
 
-def _by_rows(word: str, rank: int, lanes: int) -> str:
+def _by_rows(word: str, rank: int, lanes: Lanes) -> str:
     """The mover of `rank` axes in terms of the next lower one: the first two axes as one where strides allow."""
     axes = ", ".join(f"i64 %n{k}, i64 %s{k}" for k in range(rank))
     rest = ", ".join(f"i64 %n{k}, i64 %s{k}" for k in range(1, rank))
@@ -50,7 +52,7 @@ row:
   %offset = mul i64 %k, %s0
   %a = getelementptr i8, ptr %array, i64 %offset
   %slots = mul i64 %k, %p{rank - 1}
-  %w = getelementptr {vector(lanes)}, ptr %work, i64 %slots
+  %w = getelementptr {lanes}, ptr %work, i64 %slots
   call void @{word}{rank - 1}(ptr %w, ptr %a, {rest}, i64 %outer, i64 %m)
   %k.next = add i64 %k, 1
   %more = icmp slt i64 %k.next, %n0
@@ -61,9 +63,9 @@ exit:
 """
 
 
-def _mover(word: str, lanes: int) -> str:
+def _mover(word: str, lanes: Lanes) -> str:
     """The mover of one axis: n values per state, `core` bytes apart, states `outer` bytes apart, the first m lanes."""
-    V, W = vector(lanes), lanes
+    V, W, number, size = lanes, lanes.count, lanes.element.name, lanes.element.bytes
     pack = word == "pack"
     clamp = "\n".join(
         f"  %c{l}.in = icmp ult i64 {l}, %last\n  %c{l} = select i1 %c{l}.in, i64 {l}, i64 %last\n"
@@ -73,28 +75,27 @@ def _mover(word: str, lanes: int) -> str:
     address = "  %{0}.bytes = mul i64 %{0}, %core\n  %{0}.a = getelementptr i8, ptr %array, i64 %{0}.bytes\n"
     address += f"  %{{0}}.w = getelementptr {V}, ptr %work, i64 %{{0}}"
     if pack:
-        one = f"  %one.x = load double, ptr %one.a\n  %one.i = insertelement {V} poison, double %one.x, i64 0\n"
-        one += f"  %one.v = shufflevector {V} %one.i, {V} poison, <{W} x i32> zeroinitializer\n"
-        one += f"  store {V} %one.v, ptr %one.w, align {8 * W}"
-        batch = f"  %batch.v = load {V}, ptr %batch.a, align 8\n  store {V} %batch.v, ptr %batch.w, align {8 * W}"
+        one = "\n".join([f"  %one.x = load {number}, ptr %one.a", *V.broadcast("%one.v", "%one.x")])
+        one += f"\n  store {V} %one.v, ptr %one.w, align {V.bytes}"
+        batch = f"  %batch.v = load {V}, ptr %batch.a, align {size}\n  store {V} %batch.v, ptr %batch.w, align {V.bytes}"
         elements, value = [], "poison"
         for l in range(W):
             elements += [
                 f"  %e{l}.a = getelementptr i8, ptr %lane{l}, i64 %element.bytes",
-                f"  %e{l}.x = load double, ptr %e{l}.a",
-                f"  %e{l}.v = insertelement {V} {value}, double %e{l}.x, i64 {l}",
+                f"  %e{l}.x = load {number}, ptr %e{l}.a",
+                f"  %e{l}.v = insertelement {V} {value}, {number} %e{l}.x, i64 {l}",
             ]
             value = f"%e{l}.v"
-        elements.append(f"  store {V} {value}, ptr %element.w, align {8 * W}")
+        elements.append(f"  store {V} {value}, ptr %element.w, align {V.bytes}")
     else:
-        one = "  %one.x = load double, ptr %one.w\n  store double %one.x, ptr %one.a"
-        batch = f"  %batch.v = load {V}, ptr %batch.w, align {8 * W}\n  store {V} %batch.v, ptr %batch.a, align 8"
-        elements = [f"  %element.v = load {V}, ptr %element.w, align {8 * W}"]
+        one = f"  %one.x = load {number}, ptr %one.w\n  store {number} %one.x, ptr %one.a"
+        batch = f"  %batch.v = load {V}, ptr %batch.w, align {V.bytes}\n  store {V} %batch.v, ptr %batch.a, align {size}"
+        elements = [f"  %element.v = load {V}, ptr %element.w, align {V.bytes}"]
         for l in range(W):
             elements += [
                 f"  %e{l}.x = extractelement {V} %element.v, i64 {l}",
                 f"  %e{l}.a = getelementptr i8, ptr %lane{l}, i64 %element.bytes",
-                f"  store double %e{l}.x, ptr %e{l}.a",
+                f"  store {number} %e{l}.x, ptr %e{l}.a",
             ]
 
     def ways(name: str, text: str) -> str:
@@ -117,16 +118,16 @@ entry:
   br i1 %same, label %one.start, label %several
 several:
   %full = icmp eq i64 %m, {W}
-  %outer.dense = icmp eq i64 %outer, 8
+  %outer.dense = icmp eq i64 %outer, {size}
   %vectors = and i1 %full, %outer.dense
   br i1 %vectors, label %batch.start, label %lanes
 lanes:
   %last = sub i64 %m, 1
 {clamp}
-  %core.dense = icmp eq i64 %core, 8
-  %long = icmp sge i64 %n, {W}
+  %core.dense = icmp eq i64 %core, {size}
+  %long = icmp sgt i64 %n, 1
   %tiles = and i1 %core.dense, %long
-  br i1 %tiles, label %tile.start, label %element.start
+  br i1 %tiles, label %tiles{W}, label %element.start
 one.start:
   br label %one.loop
 {ways("one", one)}
@@ -136,45 +137,84 @@ batch.start:
 element.start:
   br label %element.loop
 {ways("element", newline.join(elements))}
-tile.start:
-  %tile.last = sub i64 %n, {W}
-  br label %tile.loop
-tile.loop:
-  %tile = phi i64 [0, %tile.start], [%tile.next, %tile.loop]
-  %tile.fits = icmp slt i64 %tile, %tile.last
-  %j = select i1 %tile.fits, i64 %tile, i64 %tile.last
-{newline.join(_tile(pack, W))}
-  %tile.next = add i64 %tile, {W}
-  %tile.more = icmp slt i64 %tile.next, %n
-  br i1 %tile.more, label %tile.loop, label %exit
+{_tiles(pack, lanes)}
 exit:
   ret void
 }}
 """
 
 
-def _tile(pack: bool, W: int) -> list[str]:
-    """Move W values of W lanes: rows of the array one way, rows of the workspace the other, a transpose between."""
-    V = vector(W)
-    rows, columns = [], []
-    for k in range(W):
-        rows.append(f"  %row{k} = getelementptr double, ptr %lane{k}, i64 %j")
-        columns.append(f"  %column{k}.j = add i64 %j, {k}")
-        columns.append(f"  %column{k} = getelementptr {V}, ptr %work, i64 %column{k}.j")
-    here, there = (("row", 8), ("column", 8 * W)) if pack else (("column", 8 * W), ("row", 8))
-    lines = rows + columns
-    lines += [f"  %x0.{k} = load {V}, ptr %{here[0]}{k}, align {here[1]}" for k in range(W)]
-    stage, h = 0, W // 2
+def _tiles(pack: bool, lanes: Lanes) -> str:
+    """Blocks that move n > 1 values per state by tiles of W values, then of W/2 and so on; the last may overlap one done."""
+    text, done = "", "[0, %lanes]"
+    for T in (2**k for k in reversed(range(1, lanes.count.bit_length()))):
+        after = f"tiles{T // 2}" if T > 2 else "exit"
+        least = T // 2 + 1 if T > 2 else 1  # fewer fit in a smaller tile
+        text += f"""tiles{T}:
+  %done{T} = phi i64 {done}
+  %left{T} = sub i64 %n, %done{T}
+  %many{T} = icmp sge i64 %left{T}, {least}
+  %long{T} = icmp sge i64 %n, {T}
+  %use{T} = and i1 %many{T}, %long{T}
+  br i1 %use{T}, label %tile{T}, label %{after}
+tile{T}:
+  %at{T} = phi i64 [%done{T}, %tiles{T}], [%next{T}, %tile{T}]
+  %last{T} = sub i64 %n, {T}
+  %fits{T} = icmp slt i64 %at{T}, %last{T}
+  %j{T} = select i1 %fits{T}, i64 %at{T}, i64 %last{T}
+{chr(10).join(_tile(pack, T, lanes))}
+  %next{T} = add i64 %at{T}, {T}
+  %rest{T} = sub i64 %n, %next{T}
+  %more{T} = icmp sge i64 %rest{T}, {least}
+  br i1 %more{T}, label %tile{T}, label %{after}
+"""
+        done = f"[%done{T}, %tiles{T}], [%next{T}, %tile{T}]"
+    return text
+
+
+def _tile(pack: bool, T: int, lanes: Lanes) -> list[str]:
+    """Move T values of W lanes: rows of the array one way, rows of the workspace the other, transposes of T by T between.
+
+    Vector i holds the rows of lanes i, i + T, i + 2 T, ... end to end, so that lanes stay in order.
+    """
+    V, W, p = lanes, lanes.count, f"t{T}."
+    lines: list[str] = []
+
+    def put(name: str, text: str) -> str:
+        lines.append(f"  %{p}{name} = {text}")
+        return f"%{p}{name}"
+
+    def shuffle(name: str, a: str, b: str, width: int, pick: Sequence[int]) -> str:
+        mask, of = ", ".join(f"i32 {c}" for c in pick), Lanes(width, lanes.element)
+        return put(name, f"shufflevector {of} {a}, {of} {b}, <{len(pick)} x i32> <{mask}>")
+
+    row = Lanes(T, lanes.element)
+    rows = [put(f"row{k}", f"getelementptr {lanes.element.name}, ptr %lane{k}, i64 %j{T}") for k in range(W)]
+    columns = []
+    for k in range(T):
+        at = put(f"column{k}.j", f"add i64 %j{T}, {k}")
+        columns.append(put(f"column{k}", f"getelementptr {V}, ptr %work, i64 {at}"))
+    if pack:
+        parts = [put(f"in{k}", f"load {row}, ptr {rows[k]}, align {lanes.element.bytes}") for k in range(W)]
+        for width in (T * 2**k for k in range((W // T).bit_length() - 1)):
+            parts = [
+                shuffle(f"join{width}.{k}", parts[k + k // T * T], parts[k + k // T * T + T], width, range(2 * width))
+                for k in range(len(parts) // 2)
+            ]
+    else:
+        parts = [put(f"in{k}", f"load {V}, ptr {columns[k]}, align {V.bytes}") for k in range(T)]
+    h = T // 2
     while h:
-        for k in range(W):
-            first, second = (k, k | h) if not k & h else (k & ~h, k)
-            pick = [c if not c & h else W + (c ^ h) for c in range(W)] if not k & h else [
-                c ^ h if not c & h else W + c for c in range(W)
-            ]  # fmt: skip
-            mask = ", ".join(f"i32 {c}" for c in pick)
-            operands = f"{V} %x{stage}.{first}, {V} %x{stage}.{second}"
-            lines.append(f"  %x{stage + 1}.{k} = shufflevector {operands}, <{W} x i32> <{mask}>")
-        stage, h = stage + 1, h // 2
+        straight = [c if not c & h else W + (c ^ h) for c in range(W)]
+        crossed = [c ^ h if not c & h else W + c for c in range(W)]
+        parts = [shuffle(f"turn{h}.{k}", parts[k & ~h], parts[k | h], W, crossed if k & h else straight) for k in range(T)]
+        h //= 2
+    if pack:
+        return lines + [f"  store {V} {parts[k]}, ptr {columns[k]}, align {V.bytes}" for k in range(T)]
     # With repeated lanes the last store to a row wins, and all of them hold the same values.
-    lines += [f"  store {V} %x{stage}.{k}, ptr %{there[0]}{k}, align {there[1]}" for k in range(W)]
+    for k in range(W):
+        part = parts[k % T]
+        if T < W:
+            part = shuffle(f"out{k}", part, "poison", W, range(k // T * T, k // T * T + T))
+        lines.append(f"  store {row} {part}, ptr {rows[k]}, align {lanes.element.bytes}")
     return lines

@@ -14,19 +14,18 @@ from collections.abc import Sequence
 
 from kinetree.compiler.kernel import KernelSource
 from kinetree.compiler.layout import COPY, copied, joined, renamed, slots
-from kinetree.compiler.text import vector
 
 __all__ = ["staged"]
 
 
 def staged(stage: KernelSource, pieces: Sequence[KernelSource]) -> KernelSource:
     """The body of a rule that asks `stage` once between any two of the `pieces`."""
-    lanes, asks, last = stage.lanes, len(pieces) - 1, pieces[-1]
-    T, given, made = vector(lanes), slots(pieces[0].inputs), slots(stage.outputs)
+    T, asks, last = stage.lanes, len(pieces) - 1, pieces[-1]
+    given, made = slots(pieces[0].inputs), slots(stage.outputs)
     asked = given + asks * made + stage.spare
     room = max(slots(piece.outputs) + piece.spare for piece in pieces)
     parts = [stage, *pieces]
-    table, lines = 0, [copied("%known", "%in", given, lanes)]
+    table, lines = 0, [copied("%known", "%in", given, T)]
     for n, part in enumerate(parts):
         lines.append(f"  %data{n} = getelementptr ptr, ptr %data, i64 {table}")
         table += len(part.arrays)
@@ -37,7 +36,7 @@ def staged(stage: KernelSource, pieces: Sequence[KernelSource]) -> KernelSource:
             f"  call void @body.0(ptr %asked, ptr %a{k}, ptr %data0)",
         ]
     lines.append(f"  call void @body.{asks + 1}(ptr %known, ptr %asked, ptr %data{asks + 1})")
-    lines.append(copied("%out", "%asked", slots(last.outputs), lanes))
+    lines.append(copied("%out", "%asked", slots(last.outputs), T))
     newline = "\n"
     text = f"""
 {COPY}
@@ -58,6 +57,6 @@ entry:
         tuple(x for part in parts for x in part.arrays),
         operations,
         min(part.started for part in parts),
-        lanes,
+        T,
         sum(part.length for part in parts),
     )

@@ -16,7 +16,6 @@ from kinetree.compiler.kept import Shapes
 from kinetree.compiler.kernel import Frame, KernelSource
 from kinetree.compiler.layout import COPY, arguments, copied, joined, moved, slots, workspace
 from kinetree.compiler.movers import movers
-from kinetree.compiler.text import vector
 
 __all__ = ["TimeLoop"]
 
@@ -55,8 +54,8 @@ def _text(body: KernelSource, driven: Collection[int], inputs: Shapes, outputs: 
         touch.append(f"  call void @touch(ptr %array{k}.ahead, i64 %outer{k}, i64 %m, i64 {8 * slots([shape])})")
         store += _at_row(f"{k}", k, "%r") + moved("unpack", k, shape, at, lanes, first=1)
         at += slots([shape])
-    declarations, take, give, ready = workspace(8 * lanes * (slot + state + body.spare))
-    newline, plan = "\n", first - 1
+    declarations, take, give, ready = workspace(lanes.bytes * (slot + state + body.spare))
+    newline, plan, number = "\n", first - 1, lanes.element.name
     return f"""{COPY}
 {declarations}
 {_TOUCH}
@@ -69,18 +68,18 @@ start:
 entry:
 {take}
 {newline.join(arguments([*inputs, *outputs]))}
-  %rows.float = load double, ptr %base{plan}
-  %rows = fptosi double %rows.float to i64
+  %rows.float = load {number}, ptr %base{plan}
+  %rows = fptosi {number} %rows.float to i64
   %every.at = getelementptr i8, ptr %base{plan}, i64 %core{plan}.0
-  %every.float = load double, ptr %every.at
-  %every = fptosi double %every.float to i64
-  %result = getelementptr {vector(lanes)}, ptr %work, i64 {slot}
+  %every.float = load {number}, ptr %every.at
+  %every = fptosi {number} %every.float to i64
+  %result = getelementptr {lanes}, ptr %work, i64 {slot}
   br label %group
 group:
   %i = phi i64 [0, %{ready}], [%i.next, %next]
   %left = sub i64 %n, %i
-  %full = icmp sgt i64 %left, {lanes}
-  %m = select i1 %full, i64 {lanes}, i64 %left
+  %full = icmp sgt i64 %left, {lanes.count}
+  %m = select i1 %full, i64 {lanes.count}, i64 %left
 {newline.join(start)}
   br label %row
 row:
@@ -103,7 +102,7 @@ store:
   %r.more = icmp slt i64 %r.next, %rows
   br i1 %r.more, label %row, label %next
 next:
-  %i.next = add i64 %i, {lanes}
+  %i.next = add i64 %i, {lanes.count}
   %again = icmp slt i64 %i.next, %n
   br i1 %again, label %group, label %exit
 exit:

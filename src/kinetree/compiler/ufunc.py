@@ -12,7 +12,6 @@ __all__ = ["make_ufunc", "owner_of"]
 
 _FROM_SIGNATURE = 31  # place of PyUFunc_FromFuncAndDataAndSignature in NumPy's table, fixed by its binary interface
 _NO_IDENTITY = -1  # PyUFunc_None
-_FLOAT64 = 12  # NPY_DOUBLE
 
 
 class _UFuncObject(ctypes.Structure):
@@ -76,9 +75,10 @@ def make_ufunc(
     inputs: Sequence[tuple[int | str, ...]],
     outputs: Sequence[tuple[int | str, ...]],
     payload: object,
+    dtype: np.dtype[Any],
     data: int | None = None,
 ) -> np.ufunc:
-    """A generalized ufunc of float64.
+    """A generalized ufunc of one kind of number.
 
     Parameters
     ----------
@@ -89,6 +89,8 @@ def make_ufunc(
         Core shapes, without zeros; a word is an extent that each call may choose.
     payload : object
         Kept alive as long as the ufunc is; `owner_of` gives it back.
+    dtype : numpy.dtype
+        Of all arguments and results.
     data : int, optional
         Address that the inner loop is given as its ``data``; what lies there belongs to `payload`.
     """
@@ -96,7 +98,7 @@ def make_ufunc(
     signature = "->".join(",".join(f"({','.join(map(str, shape))})" for shape in part) for part in (inputs, outputs))
     functions = (ctypes.c_void_p * 1)(address)
     at_data = (ctypes.c_void_p * 1)(data)
-    types = (ctypes.c_char * (nin + nout))(*[_FLOAT64] * (nin + nout))
+    types = (ctypes.c_char * (nin + nout))(*[dtype.num] * (nin + nout))
     strings = [ctypes.create_string_buffer(text.encode()) for text in (name, doc, signature)]
     at_name, at_doc, at_signature = map(ctypes.addressof, strings)
     ufunc = _from_signature()(

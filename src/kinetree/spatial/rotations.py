@@ -6,8 +6,9 @@ import numpy as np
 
 from kinetree.spatial.scalars import Array, Batch, Scalar, array
 
-# Added to θ² so that sin θ/θ needs no branch at θ = 0: below 1e-22 rad it changes nothing that a float can hold.
-TINY_SQUARED = 1e-60
+# Added to θ² so that sin θ/θ needs no branch at θ = 0. What is divided here by powers of θ is smooth in θ², so it changes by
+# about 1e-24, which no float64 shows; and θ³ is still a number that a float32 holds.
+TINY_SQUARED = 2.0**-80
 
 
 def skew(a: Array) -> Array:

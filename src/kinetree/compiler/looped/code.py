@@ -22,7 +22,7 @@ from kinetree.compiler.looped.passes import Place, Trace, Tracer, flatten_parts
 from kinetree.compiler.looped.program import Result, Total
 from kinetree.compiler.looped.values import flatten
 from kinetree.compiler.stats import count, operations_in
-from kinetree.compiler.text import splat, vector
+from kinetree.compiler.text import Lanes
 from kinetree.model.tree import Tree
 
 CLASS, TABLE, HANDOVER, FIELDS = 0, 1, (2, 4), 6
@@ -46,7 +46,7 @@ class LoopedCode:
 
 
 def looped_code(
-    tracer: Tracer, inputs: Sequence[int], results: Sequence[Result | Total], lanes: int, names: Sequence[str]
+    tracer: Tracer, inputs: Sequence[int], results: Sequence[Result | Total], lanes: Lanes, names: Sequence[str]
 ) -> LoopedCode:
     """Code of a traced program.
 
@@ -159,14 +159,14 @@ class _Module:
 
     def __init__(self, tracer, stores, slots, bases, results, lanes) -> None:
         self.tracer, self.stores, self.slots = tracer, stores, slots
-        self.bases, self.results, self.lanes = bases, results, lanes
+        self.bases, self.results = bases, results
         self.tree: Tree = tracer.program.tree
         self.width, self.stride = (
             max((slot + 1 for key, slot in slots.items() if key[0] == kind), default=0) for kind in ("shared", "kept")
         )
         self.handover = outward_rows(self.tree), inward_rows(self.tree)
         self.handed = self.width * (1 + max(int(rows.max()) for rows in self.handover))
-        self.T, self.align = vector(lanes), 8 * lanes
+        self.T, self.align, self.element = lanes, lanes.bytes, lanes.element.name
         self.fields: dict[Any, int] = {}
         self.starts: list[np.ndarray] = []
         self.tables: list[dict[bytes, int]] = [{} for _ in tracer.classes]
@@ -201,7 +201,7 @@ class _Module:
         pointers: dict[int, str] = {}
         made = 0
 
-        def address(base: str, slot: int, element: str = self.T) -> str:
+        def address(base: str, slot: int, element: object = self.T) -> str:
             nonlocal made
             made += 1
             return f"  %at{made} = getelementptr {element}, ptr {base}, i64 {slot}"
@@ -224,10 +224,9 @@ class _Module:
         def load(node: Expr) -> list[str]:
             place, v = hoisted.places[node.index], f"%v{node.index}"
             if place[0] == "table":
-                lines = [address("%table", self._column(c, place[1]), "double"), f"  {v}.x = load double, ptr %at{made}"]
-                lines.append(f"  {v}.i = insertelement {self.T} poison, double {v}.x, i64 0")
-                lines.append(f"  {v} = shufflevector {self.T} {v}.i, {self.T} poison, <{self.lanes} x i32> zeroinitializer")
-                return lines
+                x = self.element
+                lines = [address("%table", self._column(c, place[1]), x), f"  {v}.x = load {x}, ptr %at{made}"]
+                return [*lines, *self.T.broadcast(v, f"{v}.x")]
             if place[0] == "piece":
                 _, part, j = place
                 base = piece(self._field(id(part), np.array(part.starts) + self.bases[part.source.name]), "%in")
@@ -248,7 +247,7 @@ class _Module:
                 value = f"%sum{made}"
             return [*lines, f"  store {self.T} {value}, ptr %at{made}, align {self.align}"]
 
-        straight = StraightLine(nodes, results, self.lanes, load, store)
+        straight = StraightLine(nodes, results, self.T, load, store)
         straight.allocations[:0] = entry
         arguments = "ptr %kept, ptr %own, ptr %parent, ptr %table, ptr %row, ptr %in, ptr %out"
         return straight, straight.function(f"define internal void @node{stage}.{c}({arguments}) noinline #0")
@@ -297,7 +296,7 @@ class _Module:
             if width:
                 tables.append(np.stack(self.columns[c], axis=1).reshape(-1))
             base += width * len(members)
-        return np.ascontiguousarray(rows), np.concatenate(tables)
+        return np.ascontiguousarray(rows), np.concatenate(tables).astype(self.T.element.dtype)
 
     def _loop(self, stage: int, present: set[tuple[int, int]]) -> str:
         size, width = len(self.tree), FIELDS + len(self.starts)
@@ -329,7 +328,7 @@ loop:
   %parent.row = load i64, ptr %parent.at
   %table.at = getelementptr i64, ptr %row, i64 {TABLE}
   %table.start = load i64, ptr %table.at
-  %table = getelementptr double, ptr %constants, i64 %table.start
+  %table = getelementptr {self.element}, ptr %constants, i64 %table.start
   %kept.part = mul i64 %k, {self.stride}
   %kept.slot = add i64 %kept.part, {self.handed}
   %kept = getelementptr {self.T}, ptr %ws, i64 %kept.slot
@@ -359,7 +358,7 @@ exit:
                 if slot is not None:
                     name = f"%ground{len(lines)}"
                     lines.append(f"  {name} = getelementptr {self.T}, ptr %ws, i64 {GROUND_ROW * self.width + slot}")
-                    lines.append(f"  store {self.T} {splat(float(value), self.lanes)}, ptr {name}, align {self.align}")
+                    lines.append(f"  store {self.T} {self.T.splat(float(value))}, ptr {name}, align {self.align}")
         return lines
 
     def _body(self) -> str:

@@ -15,10 +15,11 @@ from kinetree.compiler.looped.code import looped_code
 from kinetree.compiler.looped.passes import Tracer
 from kinetree.compiler.looped.program import NotSweepsError, Program, Result, Total, Vector
 from kinetree.compiler.looped.values import flatten
+from kinetree.compiler.text import Lanes
 from kinetree.model import Model
 
-NARROW = 2
-"""States per vector for one or two states: wide vectors would move the workspace of many states through memory."""
+NARROW = 16
+"""Bytes of the vectors for as few states as fit in them: wide ones would move the workspace of many states through memory."""
 
 
 def looped_source(
@@ -26,7 +27,7 @@ def looped_source(
     model: Model,
     shapes: Mapping[str, tuple[int, ...]],
     options: Mapping[str, Any],
-    lanes: int,
+    lanes: Lanes,
     guard: Callable[..., Any] | None = None,
     through: tuple[type[Exception], ...] = (),
 ) -> tuple[KernelSource, KernelSource | None]:
@@ -44,13 +45,14 @@ def looped_source(
         raise NotSweepsError("it does more with its arrays than sweep over the bodies") from failure
     sizes = [int(np.prod(shape)) for shape in shapes.values()]
 
-    def source(lanes: int) -> KernelSource:
+    def source(lanes: Lanes) -> KernelSource:
         code = looped_code(tracer, sizes, results, lanes, list(shapes))
         return KernelSource(
             tuple(shapes.values()), outputs, code.text, code.spare, code.arrays, code.operations, started, lanes, code.length
         )
 
-    return source(lanes), source(NARROW) if lanes > NARROW else None
+    narrow = Lanes(NARROW // lanes.element.bytes, lanes.element)
+    return source(lanes), source(narrow) if lanes.bytes > NARROW else None
 
 
 def _traced(
