@@ -21,6 +21,7 @@ ORDER = (
     "evaluation",
     "functions",
     "coordinates",
+    "controllers",
     "compilation",
 )
 LAYERS = {

@@ -14,6 +14,7 @@ import numpy as np
 
 from kinetree.algebra.rigid import joint_maps, joints, weights
 from kinetree.algebra.sweeps import each, gather, rows, scatter, split, stacked
+from kinetree.algorithms.kinematics import poses
 from kinetree.model import Joint, LeanModel, Model, Pose
 from kinetree.spatial.points import field_gradient, wrench
 from kinetree.spatial.rotations import cross
@@ -80,3 +81,12 @@ def bias_force(model: Model, q: Array, v: Array, external: Array | None = None) 
 def gravity_force(model: Model, q: Array) -> Array:
     """∂U/∂q: τ at rest. Source: Lagrange (24)."""
     return inverse_dynamics(model, q, np.zeros(model.nv), np.zeros(model.nv))
+
+
+def drift(model: Model, q: Array, v: Array, *, body: int, point: tuple[float, ...]) -> Array:
+    """J̇ v (3,), world axes: how a point of a body accelerates at v̇ = 0."""
+    phi, H = weights(model, q), joint_maps(model, q)
+    own = split(model.q_slices, q), split(model.v_slices, v), split(model.v_slices, np.zeros(model.nv))
+    omega, omega_rate, a = scatter(model.tree, motion, (ZERO, ZERO, ZERO), joints(model), phi, H, *own)[body]
+    R, _ = poses(model, q)[body]
+    return R @ (a + field_gradient(omega, omega_rate) @ np.array(point))
