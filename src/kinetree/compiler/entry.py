@@ -4,11 +4,12 @@
 memory for its workspace. `DATA` is what ``data`` points to.
 """
 
-__all__ = ["DATA", "GRAIN", "LEAST", "REFUSALS", "TEAM", "entry"]
+__all__ = ["DATA", "GRAIN", "HOST", "LEAST", "REFUSALS", "TEAM", "entry"]
 
-LEAST, GRAIN, TEAM, REFUSALS = 0, 1, 2, 3
-"""States worth waking a thread for; those that threads take at a time; where the team is, and a count (see `guard`)."""
-DATA = 4
+LEAST, GRAIN, TEAM, REFUSALS, HOST = range(5)
+"""States worth waking a thread for; those that threads take at a time; where the team is, a count (see `guard`), and what NumPy
+has to tell (see `direct`)."""
+DATA = 5
 """Words before the addresses of the tables."""
 
 ARGUMENTS = "ptr %args, ptr %dims, ptr %steps, ptr %data"

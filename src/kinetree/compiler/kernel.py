@@ -10,17 +10,18 @@ from typing import Any, final
 
 import numpy as np
 
+from kinetree.compiler.direct import MOST_WORK, direct
 from kinetree.compiler.emit import body, live_nodes
 from kinetree.compiler.entry import entry
 from kinetree.compiler.graph import Expr, Graph
 from kinetree.compiler.kept import Compiled, Shapes, key_text, load, object_code_once, store
-from kinetree.compiler.layout import by_batch, slots, states
+from kinetree.compiler.layout import WORKSPACE_ON_STACK, by_batch, joined, slots, states
 from kinetree.compiler.llvm import LANES, MachineCode, host_lanes, linked, object_code, text_size
 from kinetree.compiler.movers import movers
 from kinetree.compiler.stats import KernelStats, count, counted, operations_in
 from kinetree.compiler.text import Lanes
 from kinetree.compiler.threads import shares
-from kinetree.compiler.ufunc import make_ufunc
+from kinetree.compiler.ufunc import AT_DATA, HEAD, make_ufunc
 from kinetree.compiler.words import data_words
 
 __all__ = [
@@ -158,6 +159,8 @@ class Frame(ABC):
 
     repeats: int = 1
     """How often a body runs for one state, about: by it threads are woken or not."""
+    is_direct: bool = True
+    """Whether one state may be computed without NumPy's machinery (see `direct`)."""
 
     @abstractmethod
     def shapes(self, body: KernelSource) -> tuple[Shapes, Shapes]:
@@ -216,32 +219,43 @@ def _compiled(sources: Sources, warn: bool, frame: Frame, object_code: Callable[
     traced = time.perf_counter()
     inputs, outputs = frame.shapes(wide)
     text = frame.text(wide) if narrow is None else by_batch(frame.text(wide), frame.text(narrow), narrow.lanes.count)
-    names = ("loop", "release") if "define void @release(" in text else ("loop",)
-    code, cached = object_code(text + entry(len(inputs) + len(outputs), warn))
     moved = slots([*wide.inputs, *wide.outputs])
-    least, grain = shares(wide.lanes.count, frame.repeats * (operations_in(wide.operations) + moved))
+    work, workspace = frame.repeats * (operations_in(wide.operations) + moved), wide.lanes.bytes * (moved + wide.spare)
+    parts = [text, entry(len(inputs) + len(outputs), warn)]
+    names = ["loop", "release"] if "define void @release(" in text else ["loop"]
+    if frame.is_direct and _is_plain(wide, outputs) and work <= MOST_WORK and workspace <= WORKSPACE_ON_STACK:
+        parts.append(direct(wide.inputs, wide.outputs[: len(outputs)], wide.lanes.element.bytes, HEAD, AT_DATA, warn))
+        names.append("call")
+    code, cached = object_code(joined(parts))
+    least, grain = shares(wide.lanes.count, work)
     stats = KernelStats(
         **counted(wide.operations),
         lowering="looped" if wide.arrays else "unrolled",
         dtype=wide.lanes.element.dtype.name,
         lanes=wide.lanes.count,
         code_bytes=text_size(code),
-        workspace_bytes=wide.lanes.bytes * (moved + wide.spare),
+        workspace_bytes=workspace,
         shared_beyond=least,
         cached=cached,
         trace_seconds=traced - wide.started,
         compile_seconds=time.perf_counter() - traced,
     )
-    return Compiled(inputs, outputs, names, grain, stats, wide.arrays, code)
+    return Compiled(inputs, outputs, tuple(names), grain, stats, wide.arrays, code)
+
+
+def _is_plain(body: KernelSource, outputs: Shapes) -> bool:
+    """Whether results are arrays, and single numbers among the arguments as large as those of Python."""
+    return all(outputs) and (all(body.inputs) or body.lanes.element.dtype == float)
 
 
 def _callable(name: str, doc: str, made: Compiled, started: float | None = None) -> np.ufunc:
     """The ufunc of compiled code; its ``stats`` are those of `made`, but for the time if it was `started` from the disk."""
     code = linked(made.code, *made.names)
-    data = data_words(made.stats.shared_beyond, made.grain, made.arrays)
+    dtype = np.dtype(made.stats.dtype)
+    data = data_words(made.stats.shared_beyond, made.grain, dtype, made.arrays)
     kernel = Kernel(code, data, made.arrays)
-    at, dtype = ctypes.addressof(data), np.dtype(made.stats.dtype)
-    found = make_ufunc(name, doc, code.addresses["loop"], made.inputs, made.outputs, kernel, dtype, at)
+    loop, call = code.addresses["loop"], code.addresses.get("call")
+    found = make_ufunc(name, doc, loop, made.inputs, made.outputs, kernel, dtype, ctypes.addressof(data), call)
     stats = made.stats
     if started is not None:
         stats = replace(stats, cached=True, trace_seconds=0.0, compile_seconds=time.perf_counter() - started)

@@ -24,7 +24,7 @@ __all__ = ["TimeLoop"]
 class TimeLoop(Frame):
     """Many steps of each state; `driven` are the numbers of the body's inputs that have a row for each step."""
 
-    repeats = 100
+    repeats, is_direct = 100, False
 
     def __init__(self, driven: Collection[int]) -> None:
         self.driven = driven

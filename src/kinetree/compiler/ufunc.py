@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy._core import _multiarray_umath  # pyright: ignore[reportAttributeAccessIssue]
 
-__all__ = ["make_ufunc", "owner_of"]
+__all__ = ["AT_DATA", "HEAD", "host_address", "make_ufunc", "owner_of"]
 
 _FROM_SIGNATURE = 31  # place of PyUFunc_FromFuncAndDataAndSignature in NumPy's table, fixed by its binary interface
+_NEW_FROM_DESCR = 94  # and of PyArray_NewFromDescr in that of arrays
 _NO_IDENTITY = -1  # PyUFunc_None
 
 
@@ -35,6 +36,10 @@ class _UFuncObject(ctypes.Structure):
     )
 
 
+HEAD = object.__basicsize__
+AT_DATA = _UFuncObject.data.offset
+
+
 class _Owner:
     """Everything behind one ufunc; NumPy's ``obj`` field holds it and drops it with the ufunc."""
 
@@ -47,9 +52,6 @@ class _Owner:
 
 @functools.cache
 def _from_signature() -> Any:
-    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    table = ctypes.cast(get_pointer(_multiarray_umath._UFUNC_API, None), ctypes.POINTER(ctypes.c_void_p))
     pointer, integer = ctypes.c_void_p, ctypes.c_int
     prototype = ctypes.PYFUNCTYPE(
         ctypes.py_object,
@@ -65,7 +67,14 @@ def _from_signature() -> Any:
         integer,
         pointer,
     )
-    return prototype(table[_FROM_SIGNATURE])
+    return prototype(_table(_multiarray_umath._UFUNC_API)[_FROM_SIGNATURE])
+
+
+def _table(capsule: Any) -> Any:
+    """Addresses of the functions of NumPy's C interface."""
+    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    return ctypes.cast(get_pointer(capsule, None), ctypes.POINTER(ctypes.c_void_p))
 
 
 def make_ufunc(
@@ -77,6 +86,7 @@ def make_ufunc(
     payload: object,
     dtype: np.dtype[Any],
     data: int | None = None,
+    direct: int | None = None,
 ) -> np.ufunc:
     """A generalized ufunc of one kind of number.
 
@@ -93,6 +103,8 @@ def make_ufunc(
         Of all arguments and results.
     data : int, optional
         Address that the inner loop is given as its ``data``; what lies there belongs to `payload`.
+    direct : int, optional
+        Of what is called in place of NumPy's machinery (see `direct`).
     """
     nin, nout = len(inputs), len(outputs)
     signature = "->".join(",".join(f"({','.join(map(str, shape))})" for shape in part) for part in (inputs, outputs))
@@ -121,7 +133,43 @@ def make_ufunc(
     owner = _Owner(payload, (functions, at_data, types, strings))
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))
     record.obj = id(owner)
+    if direct is not None and _host(dtype) is not None:
+        ctypes.c_void_p.from_address(id(ufunc) + _at_call()).value = direct
     return ufunc
+
+
+def host_address(dtype: np.dtype[Any]) -> int:
+    """Where the words are that `direct` needs for a kind of number, 0 if this NumPy is laid out differently."""
+    words = _host(dtype)
+    return 0 if words is None else ctypes.addressof(words)
+
+
+@functools.cache
+def _host(dtype: np.dtype[Any]) -> Any:
+    """The type of arrays, the dtype, the function that makes arrays, and what a ufunc's pointer leads to."""
+    array, at = np.ones((2, 3), dtype), _at_call()
+    fields = [
+        ctypes.c_void_p.from_address(id(array) + HEAD - 8).value == id(np.ndarray),
+        ctypes.c_void_p.from_address(id(array) + HEAD).value == array.ctypes.data,
+        ctypes.c_int.from_address(id(array) + HEAD + 8).value == 2,
+        ctypes.c_void_p.from_address(id(array) + HEAD + 40).value == id(dtype),
+        ctypes.c_int.from_address(id(array) + HEAD + 48).value == array.flags.num,
+        ctypes.c_double.from_address(id(1.5) + HEAD).value == 1.5,
+        HEAD <= at < np.ufunc.__basicsize__,
+    ]
+    if not all(fields):
+        return None
+    calls = {ctypes.c_void_p.from_address(id(ufunc) + at).value for ufunc in (np.add, np.matmul, np.frexp)}
+    shape = ctypes.POINTER(ctypes.c_ssize_t).from_address(id(array) + HEAD + 16)
+    if len(calls) > 1 or None in calls or shape[:2] != [2, 3]:
+        return None
+    make = _table(_multiarray_umath._ARRAY_API)[_NEW_FROM_DESCR]
+    return (ctypes.c_void_p * 4)(id(np.ndarray), id(dtype), make, *calls)
+
+
+def _at_call() -> int:
+    """Where a ufunc has the pointer that calls go through: ``tp_vectorcall_offset`` of its type, after five words of it."""
+    return ctypes.c_ssize_t.from_address(id(np.ufunc) + HEAD + 5 * ctypes.sizeof(ctypes.c_void_p)).value
 
 
 def owner_of(ufunc: np.ufunc) -> object:
