@@ -1,4 +1,4 @@
-"""The benchmark of operators runs on small models: every result in it is checked, every table and file comes out."""
+"""The benchmarks run on small models: every result in them is checked, every table and file comes out."""
 
 import json
 import os
@@ -29,6 +29,16 @@ def test_operators_quickly(tmp_path):
     assert all(row["seconds"] > 0 and 0 <= row["error"] <= 1 for row in rows)
     assert set(whole["robot"]["seconds"]) >= {"ℳ⁻¹ x, kernel", "forward dynamics, kernel"}
     assert any("Pinocchio" in who for who in whole["robot"]["seconds"])
+
+
+def test_precision_quickly():
+    script = BENCHMARK.with_name("precision.py")
+    run = subprocess.run([sys.executable, str(script), "--quick"], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    head, _, *rows = run.stdout.splitlines()
+    assert head.endswith("| Panda | chain of 10 |") and len(rows) == 13
+    page = (BENCHMARK.parents[1] / "docs" / "kernels.md").read_text(encoding="utf-8")
+    assert all(row.split("|")[1:3] in [line.split("|")[1:3] for line in page.splitlines()] for row in rows)
 
 
 @pytest.mark.parametrize("name", QUANTITIES)
