@@ -1,6 +1,6 @@
 """Operator expressions on chains and trees of 10 to 3,000 bodies against dense NumPy, and compiled on G1; one core.
 
-    python benchmarks/operators.py [--quick] [--json FILE] [--plot FILE.png]
+    python -m benchmarks.operators [--quick] [--json FILE] [--plot FILE.png]
 
 ℳ x, ℳ⁻¹ x, log det ℳ and five blocks of Ω = J ℳ⁻¹ J*: interpreted, compiled, and by NumPy on a dense ℳ. G1 needs
 kinetree[robots], its comparison kinetree[peers]. Before and after it is timed every result is compared with a mass matrix made
@@ -26,6 +26,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 import kinetree as kt  # noqa: E402
+from benchmarks import models  # noqa: E402
 
 BATCH = 1024
 WIDE = 0.15
@@ -58,18 +59,18 @@ class Plan:
     sizes : numbers of bodies
     repeats, more : samples of each timing, and how many times as many again where they spread
     sample : seconds that one sample takes at least
-    robot : name, base, number of states
+    robot : name among the models of this folder, number of states
     """
 
     sizes: tuple[int, ...]
     repeats: int
     more: int
     sample: float
-    robot: tuple[str, str, int]
+    robot: tuple[str, int]
 
 
-FULL = Plan((10, 30, 100, 300, 1000, 3000), 9, 3, 5e-3, ("g1_29dof_rev_1_0", "free", 4096))
-QUICK = Plan((2, 4), 3, 0, 5e-4, ("panda", "fixed", 64))
+FULL = Plan((10, 30, 100, 300, 1000, 3000), 9, 3, 5e-3, ("G1", 4096))
+QUICK = Plan((2, 4), 3, 0, 5e-4, ("Panda", 64))
 
 
 def chain(size: int) -> kt.Model:
@@ -313,15 +314,16 @@ def crossing(ours, theirs) -> str:
 
 def measure_robot(plan) -> dict:
     """Compiled ℳ⁻¹ x of a robot in a batch, against its forward dynamics and, if it is installed, Pinocchio."""
-    name, base, states = plan.robot
-    model = kt.load(name, base=base)
+    name, states = plan.robot
+    (case,) = models.chosen([name])
+    model = case.model
     rng = np.random.default_rng(0)
     q, v, x = model.random(rng, states), *rng.uniform(-1, 1, (2, states, model.nv))
     solve, forward = kt.compile(lambda ops, x: mass(ops).inv @ x, model), kt.compile(kt.forward_dynamics, model)
     y, a = np.empty_like(x), np.empty_like(x)
     calls = {"ℳ⁻¹ x, kernel": lambda: solve(q, x, out=y), "forward dynamics, kernel": lambda: forward(q, v, x, out=a)}
     try:
-        calls |= _pinocchio(model, name, base, q, v, x)
+        calls |= _pinocchio(case, q, v, x)
     except ImportError:
         print("Pinocchio is not installed (kinetree[peers]): its rows are left out.\n")
     M, gamma = kt.mass_matrix(model, q), 36 * np.finfo(float).eps * (model.nbodies + 1)
@@ -339,27 +341,30 @@ def measure_robot(plan) -> dict:
     return {"robot": name, "nv": model.nv, "states": states, "seconds": seconds, "ratio": ratio}
 
 
-def _pinocchio(model, name, base, q, v, x) -> dict[str, Callable[[], Result]]:
+def _pinocchio(case: models.Case, q, v, x) -> dict[str, Callable[[], Result]]:
     """aba without velocity and gravity is ℳ⁻¹ x in O(N); computeMinverse makes the whole inverse."""
     import pinocchio as pin
-    from dynamics import Pinocchio, robots_folder
 
-    (path,) = robots_folder().rglob(f"{name}.urdf")
-    peer = Pinocchio(model, path, base, q, 0 * v, x)
+    from benchmarks.peers.pinocchio import Pinocchio
+
+    peer = Pinocchio(case, 1)
     peer.model.gravity.setZero()
+    there = peer.coordinates(q, 0 * v)
+    forces = there.force(x)
+    columns = [np.asfortranarray(array.T) for array in (there.q, there.v, forces)]
     pool = pin.ModelPool(peer.model, 1)
-    m, data, out = peer.model, peer.data, np.empty((model.nv, len(q)), order="F")
+    m, data, out = peer.model, peer.data, np.empty((peer.model.nv, len(q)), order="F")
 
     def many():
-        pin.abaInParallel(1, pool, *peer.columns, out)
-        return peer.ours(out.T)
+        pin.abaInParallel(1, pool, *columns, out)
+        return there.our_force(out.T)
 
     def inverses():
         found = np.empty_like(x)
-        for k, (theirs, own) in enumerate(zip(peer.state[0], peer.state[2], strict=True)):
+        for k, (theirs, own) in enumerate(zip(there.q, forces, strict=True)):
             upper = np.triu(pin.computeMinverse(m, data, theirs))
             found[k] = upper @ own + np.triu(upper, 1).T @ own
-        return peer.ours(found)
+        return there.our_force(found)
 
     return {"Pinocchio abaInParallel, 1 thread, v = g = 0": many, "Pinocchio computeMinverse, times x, Python loop": inverses}
 

@@ -1,6 +1,6 @@
 """How far float32 kernels are from float64 ones on the same numbers: Panda, G1, and chains of 30 to 1,000 bodies.
 
-    python benchmarks/precision.py [--quick]
+    python -m benchmarks.precision [--quick]
 
 Needs kinetree[robots]. Prints a table in Markdown. An error is the largest of a state, over the largest entry of the result, in
 units of ε = 2⁻²³; after a solve with the mass matrix also over its condition number κ, where that is known. The run stops where
@@ -8,21 +8,18 @@ it is beyond √(36 (N + 1)) for N bodies: roundings of sweeps as if they were i
 """
 
 import argparse
-import site
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import kinetree as kt
+from benchmarks.models import chosen
 
 EPS = float(np.finfo(np.float32).eps)
 STATES = 500
-ROBOTS = {
-    "Panda": ("panda_description/urdf/panda.urdf", "fixed"),
-    "G1, 29 joints": ("g1_description/urdf/g1_29dof_rev_1_0.urdf", "free"),
-}
+ROBOTS = {"Panda": "Panda", "G1, 29 joints": "G1"}
+"""As they are printed, and as the models of this folder are called."""
 SWEEPS = {
     kt.forward_kinematics: "q",
     kt.inverse_dynamics: "qva",
@@ -34,14 +31,6 @@ SOLVES = {kt.forward_dynamics: "qva", kt.inverse_mass_matrix: "q", kt.velocity: 
 DENSE = (kt.mass_matrix, kt.inverse_mass_matrix)
 MOST_DENSE = 40
 """Bodies up to which matrices are compared and their condition number is known."""
-
-
-def robots_folder() -> Path:
-    for packages in site.getsitepackages():
-        folder = Path(packages) / "cmeel.prefix/share/example-robot-data/robots"
-        if folder.is_dir():
-            return folder
-    raise SystemExit("example-robot-data is not installed; install kinetree[robots]")
 
 
 def chain(size: int) -> kt.Model:
@@ -91,9 +80,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few states of Panda and a short chain")
     quick = parser.parse_args().quick
-    folder = robots_folder()
     robots = list(ROBOTS.items())[: 1 if quick else None]
-    models = {name: kt.load(folder / file, base=base) for name, (file, base) in robots}
+    models = {printed: chosen([name])[0].model for printed, name in robots}
     models |= {f"chain of {size:,}": chain(size) for size in ((10,) if quick else (30, 100, 1000))}
     tables = [rows(model, 20 if quick else STATES) for model in models.values()]
     print("| median / largest error | unit |", " | ".join(models), "|")
