@@ -52,7 +52,8 @@ def compile(
     shapes : {"x": (n, …)} of f's arrays; a number, or "nq", "nv", "nbodies". Found by itself where an operator is applied
         to the array itself; v, a, tau and external have their usual shapes otherwise
     lowering : "unrolled", straight-line code for this model; "looped", each node function once per kind of body, for any size;
-        "auto", by the number of operations
+        "auto", by the number of operations; "segmented", `forward_dynamics` of one state of a serial chain of thousands of
+        bodies, which is cut into segments, one for each lane of a vector
     options : of a public function: `external=True` adds that argument; `body`, `bodies`, `frame` as in its call
 
     Raises
@@ -112,6 +113,8 @@ def _compile_expression(
     _check_expression(function)
     if options:
         raise InputError(f"unknown options {sorted(options)}: a function of yours takes only shapes.")
+    if lowering == "segmented":
+        raise InputError('lowering="segmented" is for forward_dynamics, found a function of yours. Use lowering="looped".')
     if not isinstance(model, (Model, SKO)):
         raise InputError(f"an expression is compiled for a kinetree Model or an SKO model, found {type(model).__name__}.")
     return kernel_of_expression(function, model, shapes, lowering, dtype)

@@ -7,20 +7,25 @@ from typing import Any, final
 
 import numpy as np
 
+from kinetree.algorithms import articulated, segmented
 from kinetree.algorithms.arguments import array_arguments, shape_of
 from kinetree.compiler.emit import live_nodes
 from kinetree.compiler.graph import Graph
 from kinetree.compiler.guard import Guarded, body_guard, guard_value
 from kinetree.compiler.kernel import BATCH, Sources, build_once, straight_source
 from kinetree.compiler.llvm import host_lanes
-from kinetree.compiler.looped.lower import looped_source
+from kinetree.compiler.looped.cutting import Cut, cut_of
+from kinetree.compiler.looped.lower import looped_source, segmented_source
 from kinetree.compiler.looped.program import NotSweepsError
+from kinetree.compiler.segments import Segments
 from kinetree.compiler.stats import count, operations_in
 from kinetree.compiler.text import FLOAT64, Lanes
 from kinetree.errors import InputError
 from kinetree.model import Model
 
-LOWERINGS = ("auto", "unrolled", "looped")
+LOWERINGS = ("auto", "unrolled", "looped", "segmented")
+SEGMENTED = {articulated.forward_dynamics: segmented.forward_dynamics}
+"""What finds the same for a chain cut into segments."""
 FEW_BODIES = 24
 """Up to so many bodies code is straight-line without a look at how long it gets."""
 MOST_STRAIGHT = 14_000
@@ -50,13 +55,17 @@ def kernel_of(
     if key not in model.kernels:
         names = ", ".join(name for name in array_arguments(algorithm) if name not in without)
         doc = f"{algorithm.__name__} of {model.name}: ({names}). NaN in, NaN out, as NumPy ufuncs do."
+        cut, frame = None, Guarded() if guarded else BATCH
+        if lowering == "segmented":
+            cut = segments_of(algorithm, model, host_lanes(dtype).count)
+            frame = Segments([cut.heads(name) for name in (*names.split(", "), "v")])
         model.kernels[key] = build_once(
             algorithm.__name__,
             doc,
             (model.digest, *key),
-            lambda: sources_of(algorithm, model, without, options, guarded, lowering, dtype),
+            lambda: sources_of(algorithm, model, without, options, guarded, lowering, dtype, cut),
             warn=not guarded,
-            frame=Guarded() if guarded else BATCH,
+            frame=frame,
         )
     return model.kernels[key]
 
@@ -69,6 +78,7 @@ def sources_of(
     guarded: bool = False,
     lowering: str = "auto",
     dtype: np.dtype[Any] = FLOAT64.dtype,
+    cut: Cut | None = None,
 ) -> Sources:
     """The code of an algorithm on a model, not yet compiled."""
     options = dict(options or {})
@@ -77,6 +87,9 @@ def sources_of(
         raise InputError(
             f"{algorithm.__name__} of {model.name!r} cannot be compiled: the model has no coordinates (nv = {model.nv})."
         )
+    if cut is not None:
+        shapes = {name: cut.shape(name, shape) for name, shape in shapes.items()}
+        return segmented_source(SEGMENTED[algorithm], cut, shapes, host_lanes(dtype)), None
     guard = body_guard if guarded else None
 
     def trace() -> Straight:
@@ -91,6 +104,14 @@ def sources_of(
     lanes = host_lanes(dtype)
     loops = loops_of(algorithm.__name__, algorithm, model, lambda: shapes, options, guard, lowering, lanes)
     return lowered(loops, trace, lowering, lanes)
+
+
+def segments_of(algorithm: Callable[..., Any], model: Model, lanes: int) -> Cut:
+    """How a chain is cut for one state on all lanes of a vector."""
+    if algorithm not in SEGMENTED:
+        names = ", ".join(found.__name__ for found in SEGMENTED)
+        raise InputError(f'lowering="segmented" is for {names}, found {algorithm.__name__}. Use lowering="looped".')
+    return cut_of(model, lanes)
 
 
 def lowered(loops: Sources | None, trace: Callable[[], Straight], lowering: str, lanes: Lanes) -> Sources:

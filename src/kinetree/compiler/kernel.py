@@ -25,6 +25,7 @@ from kinetree.compiler.ufunc import AT_DATA, HEAD, make_ufunc
 from kinetree.compiler.words import data_words
 
 __all__ = [
+    "BATCH",
     "Batch",
     "Frame",
     "Kernel",

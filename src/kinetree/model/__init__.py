@@ -13,7 +13,7 @@ from kinetree.model.joints import (
     Universal,
     Weld,
 )
-from kinetree.model.lean import LeanModel
+from kinetree.model.lean import LeanBody, LeanModel
 from kinetree.model.model import Diagnostic, Model
 from kinetree.model.tree import GROUND, Tree
 
@@ -25,6 +25,7 @@ __all__ = [
     "Free",
     "Inertia",
     "Joint",
+    "LeanBody",
     "LeanModel",
     "Limits",
     "Model",

@@ -135,6 +135,21 @@ def factor(D: Array) -> tuple[Array, list[Scalar], list[Scalar]]:
     return L, pivots, inverses
 
 
+def solve_any(X: Array, B: Array) -> Array:
+    """X⁻¹ B for any invertible X (n, n) and B (n, c): the columns of X made orthogonal one by one, which needs no pivots."""
+    n, c = B.shape
+    columns, R = [*X.T, *B.T], np.zeros((n, n + c), dtype=object)
+    for j in range(n):
+        q, inverse = columns[j], 1.0 / (columns[j] @ columns[j])
+        for k in range(j + 1, n + c):
+            R[j, k] = (q @ columns[k]) * inverse
+            columns[k] = columns[k] - R[j, k] * q
+    rows = list(R[:, n:])
+    for j in reversed(range(n)):
+        rows[j] = rows[j] - sum(R[j, k] * rows[k] for k in range(j + 1, n))
+    return array(rows)
+
+
 def log_determinant(D: Array) -> Scalar:
     """log det D = Σ log p of a symmetric positive definite D (n, n)."""
     pivots = factor(D)[1] if len(D) > 1 else D.flat

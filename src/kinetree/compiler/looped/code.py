@@ -1,8 +1,9 @@
 """LLVM text of the loops: one function per class and loop, and a body that calls them over the tree.
 
 Workspace ``[row][slot][lane]``: rows that bodies share by turns, for what passes between them in one loop (see `handover`);
-then a row per body, for what waits from loop to loop. A row of whole numbers per body says its class, where its constants
-stand, which rows hold its own and its parent's values in either direction, and where its parts of the arrays start.
+then a row per body, as long as its class needs, for what waits from loop to loop; last, what belongs to segments of a chain.
+A row of whole numbers per body says its class, where its constants and what it keeps stand, which rows hold its own and its
+parent's values in either direction, and where its parts of the arrays start.
 """
 
 from __future__ import annotations
@@ -16,21 +17,22 @@ import numpy as np
 
 from kinetree.compiler.emit import StraightLine, declarations, live_nodes
 from kinetree.compiler.graph import Expr
+from kinetree.compiler.looped.across import Key, Place, across_code
 from kinetree.compiler.looped.handover import GROUND_ROW, inward_rows, outward_rows
-from kinetree.compiler.looped.hoisting import Hoisted, reachable
-from kinetree.compiler.looped.passes import Place, Trace, Tracer, flatten_parts
+from kinetree.compiler.looped.hoisting import Hoisted
+from kinetree.compiler.looped.passes import Tracer
 from kinetree.compiler.looped.program import Result, Total
+from kinetree.compiler.looped.stores import Store, groups, live_stores, slots_of, value_of
 from kinetree.compiler.looped.values import flatten
 from kinetree.compiler.stats import count, operations_in
 from kinetree.compiler.text import Lanes
 from kinetree.model.tree import Tree
 
-CLASS, TABLE, HANDOVER, FIELDS = 0, 1, (2, 4), 6
+CLASS, TABLE, KEPT, HANDOVER, FIELDS = 0, 1, 2, (3, 5), 7
 """Columns of a body's row of whole numbers: own and parent's rows outward and inward; what arrays it starts in comes last."""
 
-Key = tuple[Any, ...]
-Store = tuple[Place, Any]
-"""Where a number goes, ("own", key) or ("parent", key) to set, ("add", key) to add to, ("out", n, j); and the number."""
+ARGUMENTS = "ptr %kept, ptr %own, ptr %parent, ptr %segment, ptr %table, ptr %row, ptr %in, ptr %out"
+"""Of the code of a class in a loop."""
 
 
 @final
@@ -55,102 +57,10 @@ def looped_code(
     inputs : sizes of the input arrays, by `names`
     results : the output arrays
     """
-    stores = _live_stores(tracer, results)
-    slots = _slots(tracer, stores)
+    stores = live_stores(tracer, results)
+    slots = slots_of(tracer, stores)
     bases = dict(zip(names, np.cumsum([0, *inputs[:-1]]).tolist(), strict=True))
     return _Module(tracer, stores, slots, bases, results, lanes).code()
-
-
-def _live_stores(tracer: Tracer, results: Sequence[Result | Total]) -> dict[tuple[int, int], list[Store]]:
-    """By (loop, class): results, and what later loops, parents or children read; nothing else."""
-    kept: set[Key] = set()
-    found: dict[tuple[int, int], list[Store]] = {}
-    for stage in reversed(range(len(tracer.loops))):
-        shared: set[Key] = set()
-        while True:
-            before = len(shared), len(kept)
-            for trace in tracer.loops[stage]:
-                stores = found[stage, trace.number] = _stores_of(tracer, trace, results, shared, kept)
-                for place in _read(trace, stores):
-                    (shared if place[1][0] == "shared" else kept).add(place[1])
-            if (len(shared), len(kept)) == before:
-                break
-    return found
-
-
-def _read(trace: Trace, stores: Sequence[Store]) -> list[Place]:
-    """Places of the workspace that the code behind some stores reads."""
-    places = (trace.places.get(node.index) for node in reachable(trace, [value for _, value in stores]))
-    return [place for place in places if place is not None and place[0] in ("own", "parent")]
-
-
-def _stores_of(
-    tracer: Tracer, trace: Trace, results: Sequence[Result | Total], shared: set[Key], kept: set[Key]
-) -> list[Store]:
-    nodes, stage = trace.graph.nodes, trace.stage
-    stores: list[Store] = [
-        (("own", key), nodes[key[3]]) for key in sorted(kept) if key[1:3] == (trace.number, stage) and key[0] == "kept"
-    ]
-    for sweep in tracer.program.sweeps:
-        if tracer.stage[sweep.number] != stage or sweep.kind == "each":
-            continue
-        gathers = sweep.kind == "gather"
-        value = (trace.messages if gathers else trace.values)[sweep.number]
-        to = "own" if not gathers else "parent" if trace.body_class.is_first else "add"
-        for group, leaf in _groups(tracer, sweep.number, value).items():
-            if ("shared", sweep.number, group) in shared:
-                stores.append(((to, ("shared", sweep.number, group)), leaf))
-    for n, result in enumerate(results):
-        if tracer.stage[result.values.sweep.number] == stage:
-            word = "sum" if isinstance(result, Total) else "out"
-            leaves = enumerate(flatten(_value(trace, result))[1])
-            stores += [((word, n, j), leaf) for j, leaf in leaves if word == "out" or isinstance(leaf, Expr) or leaf != 0.0]
-    return stores
-
-
-def _groups(tracer: Tracer, sweep: int, value: Any) -> dict[int, Any]:
-    """The number that stands for each group of a shared value."""
-    found: dict[int, Any] = {}
-    for part, (_, leaves) in zip(tracer.shared[sweep].parts, flatten_parts(value)[1], strict=True):
-        for token, leaf in zip(part[1] if part else (), leaves if part else (), strict=True):
-            if not isinstance(token, float):
-                found.setdefault(token, leaf)
-    return found
-
-
-def _value(trace: Trace, result: Result | Total) -> Any:
-    value = trace.values[result.values.sweep.number]
-    for n in result.values.path:
-        value = value[n]
-    return value
-
-
-def _slots(tracer: Tracer, stores: dict[tuple[int, int], list[Store]]) -> dict[Key, int]:
-    """A slot for each number that waits: for what passes between bodies in the rows they share, else in the body's own."""
-    life: dict[Key, list[Any]] = {}  # first loop, last loop, class
-    slots: dict[Key, int] = {}
-    handed: Counter[int] = Counter()
-    for (stage, c), stored in stores.items():
-        for place, _ in stored:
-            if place[0] in ("out", "sum") or place[1] in slots:
-                continue
-            if place[1][0] == "kept":
-                life[place[1]] = [stage, stage, c]
-            else:
-                slots[place[1]] = handed[stage]
-                handed[stage] += 1
-    for (stage, c), stored in stores.items():
-        for place in _read(tracer.loops[stage][c], stored):
-            if place[1][0] == "kept":
-                life[place[1]][1] = max(life[place[1]][1], stage)
-    busy: list[dict[int, int]] = []  # of each slot, the last loop in which a class needs it
-    for key, (first, last, c) in sorted(life.items(), key=lambda x: (x[1][0], repr(x[0]))):
-        slot = next((n for n, until in enumerate(busy) if until.get(c, -1) < first), len(busy))
-        if slot == len(busy):
-            busy.append({})
-        busy[slot][c] = last
-        slots[key] = slot
-    return slots
 
 
 @final
@@ -161,12 +71,16 @@ class _Module:
         self.tracer, self.stores, self.slots = tracer, stores, slots
         self.bases, self.results = bases, results
         self.tree: Tree = tracer.program.tree
-        self.width, self.stride = (
-            max((slot + 1 for key, slot in slots.items() if key[0] == kind), default=0) for kind in ("shared", "kept")
-        )
+        self.width = max((slot + 1 for key, slot in slots.items() if key[0] == "shared"), default=0)
         self.handover = outward_rows(self.tree), inward_rows(self.tree)
         self.handed = self.width * (1 + max(int(rows.max()) for rows in self.handover))
         self.T, self.align, self.element = lanes, lanes.bytes, lanes.element.name
+        kept = np.zeros(len(self.tree), dtype=np.int64)
+        for c, body_class in enumerate(tracer.classes):
+            own = (slot + 1 for key, slot in slots.items() if key[:2] == ("kept", c))
+            kept[body_class.members] = max(own, default=0)
+        self.kept, self.segments = self.handed + np.cumsum(kept) - kept, self.handed + int(kept.sum())
+        self.segment_slots: dict[Key, int] = {}
         self.fields: dict[Any, int] = {}
         self.starts: list[np.ndarray] = []
         self.tables: list[dict[bytes, int]] = [{} for _ in tracer.classes]
@@ -185,8 +99,14 @@ class _Module:
                 present.add((stage, c))
         rows, table = self._arrays()
         loops = [self._loop(stage, present) for stage in range(len(self.tracer.loops))]
+        for across in self.tracer.across.values():
+            straight, text, done = across_code(across, self.T, self._segment_slot)
+            functions.append(text)
+            parts.append(straight)
+            self.operations.update({name: self.T.count * n for name, n in done.items()})
+            self.written.update(done)
         text = "\n".join([declarations(parts), *functions, *loops, self._body()])
-        spare = self.handed + len(self.tree) * self.stride
+        spare = self.segments + len(self.segment_slots)
         return LoopedCode(text, (rows, table), spare, self.operations, operations_in(self.written))
 
     def _function(self, stage: int, c: int, stored: Sequence[Store]) -> tuple[StraightLine, str]:
@@ -218,20 +138,27 @@ class _Module:
                 )
             return pointers[field]
 
+        def slot(place: Place) -> int:
+            return self._segment_slot(place[1]) if place[0] == "segment" else self.slots[place[1]]
+
         def row(place: Place) -> str:
+            if place[0] == "segment":
+                return "%segment"
             return "%kept" if place[1][0] == "kept" else "%own" if place[0] == "own" else "%parent"
 
         def load(node: Expr) -> list[str]:
             place, v = hoisted.places[node.index], f"%v{node.index}"
             if place[0] == "table":
-                x = self.element
-                lines = [address("%table", self._column(c, place[1]), x), f"  {v}.x = load {x}, ptr %at{made}"]
-                return [*lines, *self.T.broadcast(v, f"{v}.x")]
+                column, is_wide = self._column(c, place[1])
+                at, x = address("%table", column, self.element), self.element
+                if is_wide:
+                    return [at, f"  {v} = load {self.T}, ptr %at{made}, align {self.T.element.bytes}"]
+                return [at, f"  {v}.x = load {x}, ptr %at{made}", *self.T.broadcast(v, f"{v}.x")]
             if place[0] == "piece":
                 _, part, j = place
                 base = piece(self._field(id(part), np.array(part.starts) + self.bases[part.source.name]), "%in")
                 return [address(base, j), f"  {v} = load {self.T}, ptr %at{made}, align {self.align}"]
-            return [address(row(place), self.slots[place[1]]), f"  {v} = load {self.T}, ptr %at{made}, align {self.align}"]
+            return [address(row(place), slot(place)), f"  {v} = load {self.T}, ptr %at{made}, align {self.align}"]
 
         def store(place: Place, value: str) -> list[str]:
             if place[0] == "out":
@@ -240,7 +167,7 @@ class _Module:
             if place[0] == "sum":
                 lines = [address("%out", int(self.out_starts[place[1]][0]) + place[2])]
             else:
-                lines = [address(row(place), self.slots[place[1]])]
+                lines = [address(row(place), slot(place))]
             if place[0] in ("add", "sum"):
                 lines.append(f"  %before{made} = load {self.T}, ptr %at{made}, align {self.align}")
                 lines.append(f"  %sum{made} = fadd {self.T} %before{made}, {value}")
@@ -249,16 +176,19 @@ class _Module:
 
         straight = StraightLine(nodes, results, self.T, load, store)
         straight.allocations[:0] = entry
-        arguments = "ptr %kept, ptr %own, ptr %parent, ptr %table, ptr %row, ptr %in, ptr %out"
-        return straight, straight.function(f"define internal void @node{stage}.{c}({arguments}) noinline #0")
+        return straight, straight.function(f"define internal void @node{stage}.{c}({ARGUMENTS}) noinline #0")
 
-    def _column(self, c: int, values: np.ndarray) -> int:
-        """Place of a constant in the table of its class."""
-        key = values.tobytes()
+    def _column(self, c: int, values: np.ndarray) -> tuple[int, bool]:
+        """Place of a constant in the table of its class, and whether there is one for each lane."""
+        key, is_wide = values.tobytes(), bool((values != values[:, :1]).any())
         if key not in self.tables[c]:
-            self.tables[c][key] = len(self.columns[c])
-            self.columns[c].append(values)
-        return self.tables[c][key]
+            self.tables[c][key] = sum(x.shape[1] for x in self.columns[c])
+            self.columns[c].append(values if is_wide else values[:, :1])
+        return self.tables[c][key], is_wide
+
+    def _segment_slot(self, key: Key) -> int:
+        """Place of a number of the segments, behind the rows of the bodies."""
+        return self.segment_slots.setdefault(key, len(self.segment_slots))
 
     def _field(self, key: Any, starts: np.ndarray) -> int:
         """Column of the bodies' rows that says where their part of an array starts."""
@@ -274,7 +204,7 @@ class _Module:
             own = np.zeros(len(self.tree), dtype=np.int64)
             stage = self.tracer.stage[result.values.sweep.number]
             for trace in self.tracer.loops[stage]:
-                own[trace.body_class.members] = len(flatten(_value(trace, result))[1])
+                own[trace.body_class.members] = len(flatten(value_of(trace, result))[1])
             is_total = isinstance(result, Total)
             starts.append(np.full(len(self.tree), base) if is_total else base + np.cumsum(own) - own)
             sizes.append(int(own[0] if is_total else own.sum()))
@@ -284,17 +214,18 @@ class _Module:
     def _arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """The bodies' rows of whole numbers, and the tables of all classes end to end."""
         rows = np.zeros((len(self.tree), FIELDS + len(self.starts)), dtype=np.int64)
+        rows[:, KEPT] = self.kept
         for column, handover in zip(HANDOVER, self.handover, strict=True):
             rows[:, column : column + 2] = handover
         for n, starts in enumerate(self.starts):
             rows[:, FIELDS + n] = starts
         tables, base = [np.zeros(1)], 1
         for c, body_class in enumerate(self.tracer.classes):
-            width, members = len(self.columns[c]), body_class.members
+            width, members = sum(x.shape[1] for x in self.columns[c]), body_class.members
             rows[members, CLASS] = c
             rows[members, TABLE] = base + width * np.arange(len(members))
             if width:
-                tables.append(np.stack(self.columns[c], axis=1).reshape(-1))
+                tables.append(np.concatenate(self.columns[c], axis=1).reshape(-1))
             base += width * len(members)
         return np.ascontiguousarray(rows), np.concatenate(tables).astype(self.T.element.dtype)
 
@@ -302,8 +233,7 @@ class _Module:
         size, width = len(self.tree), FIELDS + len(self.starts)
         classes = [c for c in range(len(self.tracer.classes)) if (stage, c) in present]
         cases = " ".join(f"i64 {c}, label %class{c}" for c in classes)
-        arguments = "ptr %kept, ptr %own, ptr %parent, ptr %table, ptr %row, ptr %in, ptr %out"
-        calls = "\n".join(f"class{c}:\n  call void @node{stage}.{c}({arguments})\n  br label %next" for c in classes)
+        calls = "\n".join(f"class{c}:\n  call void @node{stage}.{c}({ARGUMENTS})\n  br label %next" for c in classes)
         k = f"sub i64 {size - 1}, %n" if stage % 2 else "add i64 %n, 0"
         handover = HANDOVER[stage % 2]
         newline = "\n"
@@ -313,6 +243,7 @@ entry:
   %rows = load ptr, ptr %tables
   %constants.at = getelementptr ptr, ptr %tables, i64 1
   %constants = load ptr, ptr %constants.at
+  %segment = getelementptr {self.T}, ptr %ws, i64 {self.segments}
 {newline.join(self._ground(stage))}
   br label %loop
 loop:
@@ -329,8 +260,8 @@ loop:
   %table.at = getelementptr i64, ptr %row, i64 {TABLE}
   %table.start = load i64, ptr %table.at
   %table = getelementptr {self.element}, ptr %constants, i64 %table.start
-  %kept.part = mul i64 %k, {self.stride}
-  %kept.slot = add i64 %kept.part, {self.handed}
+  %kept.at = getelementptr i64, ptr %row, i64 {KEPT}
+  %kept.slot = load i64, ptr %kept.at
   %kept = getelementptr {self.T}, ptr %ws, i64 %kept.slot
   %own.slot = mul i64 %own.row, {self.width}
   %own = getelementptr {self.T}, ptr %ws, i64 %own.slot
@@ -353,12 +284,18 @@ exit:
         for sweep in self.tracer.program.sweeps:
             if self.tracer.stage[sweep.number] != stage or sweep.kind != "scatter":
                 continue
-            for group, value in _groups(self.tracer, sweep.number, sweep.edge).items():
+            for group, value in groups(self.tracer, sweep.number, self.tracer.edge(sweep)).items():
                 slot = self.slots.get(("shared", sweep.number, group))
                 if slot is not None:
                     name = f"%ground{len(lines)}"
                     lines.append(f"  {name} = getelementptr {self.T}, ptr %ws, i64 {GROUND_ROW * self.width + slot}")
-                    lines.append(f"  store {self.T} {self.T.splat(float(value))}, ptr {name}, align {self.align}")
+                    number = f"{name}.number" if isinstance(value, Expr) else self.T.splat(value)
+                    if isinstance(value, Expr):
+                        sweep_across = next(n for n, across in self.tracer.across.items() if across.graph is value.graph)
+                        place = self._segment_slot(("across", sweep_across, value.index))
+                        lines.append(f"  {name}.at = getelementptr {self.T}, ptr %segment, i64 {place}")
+                        lines.append(f"  {number} = load {self.T}, ptr {name}.at, align {self.align}")
+                    lines.append(f"  store {self.T} {number}, ptr {name}, align {self.align}")
         return lines
 
     def _body(self) -> str:
@@ -368,15 +305,18 @@ exit:
         for slot in (int(self.out_starts[n][0]) + j for n in totals for j in range(self.out_sizes[n])):
             zeros.append(f"  %zero{slot} = getelementptr {self.T}, ptr %out, i64 {slot}")
             zeros.append(f"  store {self.T} zeroinitializer, ptr %zero{slot}, align {self.align}")
-        calls = "\n".join(
-            f"  call void @pass{s}(ptr %in, ptr %out, ptr %ws, ptr %tables)" for s in range(len(self.tracer.loops))
-        )
+        calls = []
+        for s in range(len(self.tracer.loops)):
+            calls.append(f"  call void @pass{s}(ptr %in, ptr %out, ptr %ws, ptr %tables)")
+            across = (n for n in self.tracer.across if self.tracer.stage[n] == s)
+            calls += [f"  call void @across{n}(ptr %segment)" for n in across]
         return f"""
 define internal void @body(ptr noalias readonly %in, ptr %out, ptr readonly %tables) noinline #0 {{
 entry:
   %ws = getelementptr {self.T}, ptr %out, i64 {sum(self.out_sizes)}
+  %segment = getelementptr {self.T}, ptr %ws, i64 {self.segments}
 {newline.join(zeros)}
-{calls}
+{newline.join(calls)}
   ret void
 }}
 """

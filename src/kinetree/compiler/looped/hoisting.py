@@ -58,12 +58,12 @@ class Hoisted:
     def __init__(self, trace: Trace, values: Sequence[Any]) -> None:
         self.graph = Graph()
         self.places: dict[int, Place] = {}
-        members, columns, made = len(trace.body_class.members), {}, {}
+        shape, columns, made = (len(trace.body_class.members), trace.body_class.width), {}, {}
         for node in reachable(trace, values):
             if node.index in trace.uniform:
-                column = np.broadcast_to(trace.uniform[node.index], members)
-                if (column == column[0]).all():
-                    made[node.index] = float(column[0])
+                column = np.broadcast_to(trace.uniform[node.index], shape)
+                if (column == column[0, 0]).all():
+                    made[node.index] = float(column[0, 0])
                     continue
                 key = column.tobytes()
                 if key not in columns:

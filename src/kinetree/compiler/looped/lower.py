@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from kinetree.algebra.sweeps import each, rows, split, total
 from kinetree.compiler.kernel import KernelSource
 from kinetree.compiler.looped.classes import classes_of
 from kinetree.compiler.looped.code import looped_code
+from kinetree.compiler.looped.cutting import Cut
 from kinetree.compiler.looped.passes import Tracer
 from kinetree.compiler.looped.program import NotSweepsError, Program, Result, Total, Vector
 from kinetree.compiler.looped.values import flatten
@@ -53,6 +55,23 @@ def looped_source(
 
     narrow = Lanes(NARROW // lanes.element.bytes, lanes.element)
     return source(lanes), source(narrow) if lanes.bytes > NARROW else None
+
+
+def segmented_source(
+    algorithm: Callable[..., Any], cut: Cut, shapes: Mapping[str, tuple[int, ...]], lanes: Lanes
+) -> KernelSource:
+    """The code of an algorithm on the segments of a chain, one per lane; `shapes` are those of what one of them is given."""
+    started = time.perf_counter()
+    programs = [Program(cut.tree) for _ in cut.parts]
+    given = [{name: Vector(program, name, shape) for name, shape in shapes.items()} for program in programs]
+    results, *_ = [_listed(algorithm(part, **arrays)) for part, arrays in zip(cut.parts, given, strict=True)]
+    tracer = Tracer(programs[0], classes_of(*programs))
+    code = looped_code(tracer, [int(np.prod(shape)) for shape in shapes.values()], results, lanes, list(shapes))
+    outputs = tuple(_shape(tracer, x, len(cut.tree)) for x in results)
+    operations = Counter({name: lanes.count * n for name, n in code.operations.items()})
+    return KernelSource(
+        tuple(shapes.values()), outputs, code.text, code.spare, code.arrays, operations, started, lanes, code.length
+    )
 
 
 def _traced(

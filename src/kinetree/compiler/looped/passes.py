@@ -10,7 +10,8 @@ constant and which are equal is found by assuming the best, tracing, and taking 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, final
@@ -18,13 +19,11 @@ from typing import Any, final
 import numpy as np
 
 from kinetree.compiler.graph import Expr, Graph
+from kinetree.compiler.looped.across import Across, Place
 from kinetree.compiler.looped.classes import BodyClass
-from kinetree.compiler.looped.program import Piece, Program, Recorded, Sweep
+from kinetree.compiler.looped.program import End, Piece, Program, Recorded, Sweep
 from kinetree.compiler.looped.values import Structure, flatten, rebuilt
 from kinetree.errors import InputError
-
-Place = tuple[Any, ...]
-"""Where a number waits: ("table", values), ("piece", piece, j), ("own", slot key), ("parent", slot key)."""
 
 
 @final
@@ -67,7 +66,8 @@ class Trace:
 
     def column(self, values: np.ndarray) -> Any:
         """Constants of the class, one per member, as an input; as a number if they are all the same."""
-        return float(values[0]) if (values == values[0]).all() else self.input(("table", values.tobytes()), ("table", values))
+        first = values[0, 0]
+        return float(first) if (values == first).all() else self.input(("table", values.tobytes()), ("table", values))
 
     @cached_property
     def uniform(self) -> dict[int, np.ndarray]:
@@ -108,12 +108,25 @@ class Unavailable:
         raise InputError("a node function uses a part of its parent's value that is not of one shape for all bodies.")
 
 
+def earlier(sweep: Sweep) -> Iterator[Recorded]:
+    """What a sweep needs of others, before its first body too."""
+    edge = sweep.edge if isinstance(sweep.edge, tuple) else (sweep.edge,)
+    for x in (*sweep.data, *itertools.chain.from_iterable(x if isinstance(x, tuple) else (x,) for x in edge)):
+        if isinstance(x, (Recorded, End)):
+            yield x.values if isinstance(x, End) else x
+
+
+def later(sweep: Sweep, x: Recorded) -> bool:
+    """Whether bodies need what segments have only after a whole loop."""
+    return x.sweep.is_across and not sweep.is_across
+
+
 def stages_of(program: Program) -> dict[int, int]:
-    """The loop of each sweep: even ones run from the base to the tips, odd ones back."""
+    """The loop of each sweep: even ones run from the base to the tips, odd ones back; that before it of one over segments."""
     stage: dict[int, int] = {}
     for sweep in program.sweeps:
-        s = max((stage[x.sweep.number] for x in sweep.data if isinstance(x, Recorded)), default=0)
-        parity = {"each": s % 2, "scatter": 0, "gather": 1}[sweep.kind]
+        s = max((stage[x.sweep.number] + later(sweep, x) for x in earlier(sweep)), default=0)
+        parity = {"scatter": 0, "gather": 1}.get(sweep.kind, s % 2)
         stage[sweep.number] = s if s % 2 == parity else s + 1
     return stage
 
@@ -127,15 +140,19 @@ class Tracer:
         self.stage = stages_of(program)
         self.loops: list[list[Trace]] = []
         self.shared: dict[int, Shared] = {}
+        self.across: dict[int, Across] = {}
         for s in range(max(self.stage.values(), default=0) + 1):
             self.loops.append(self._loop(s))
+            for sweep in program.sweeps:
+                if sweep.is_across and self.stage[sweep.number] == s:
+                    self.across[sweep.number] = self._across(sweep)
 
     def _loop(self, stage: int) -> list[Trace]:
-        sweeps = [x for x in self.program.sweeps if self.stage[x.number] == stage]
+        sweeps = [x for x in self.program.sweeps if self.stage[x.number] == stage and not x.is_across]
         between = [x for x in sweeps if x.kind != "each"]
         for sweep in between:
             if sweep.kind == "scatter":
-                self.shared[sweep.number] = common([flatten_parts(sweep.edge)], adds_up=False)
+                self.shared[sweep.number] = common([flatten_parts(self.edge(sweep))], adds_up=False)
         if stage % 2:
             made = [self._trace(c, stage, sweeps) for c, body_class in enumerate(self.classes) if body_class.is_tip]
             for sweep in between:
@@ -145,7 +162,7 @@ class Tracer:
             stable = True
             for sweep in between:
                 if sweep.kind == "scatter":
-                    found = [flatten_parts(sweep.edge), *(flatten_parts(t.values[sweep.number]) for t in made)]
+                    found = [flatten_parts(self.edge(sweep)), *(flatten_parts(t.values[sweep.number]) for t in made)]
                 else:
                     found = [flatten_parts(t.messages[sweep.number]) for t in made]
                 before = self.shared[sweep.number]
@@ -200,6 +217,9 @@ class Tracer:
 
     def _earlier(self, trace: Trace, x: Recorded) -> Any:
         """What an earlier sweep gave this body."""
+        if x.sweep.is_across:
+            structure, leaves = flatten(self.of_segment(x))
+            return rebuilt(structure, [self._of_segment(trace, x.sweep, leaf) for leaf in leaves])
         stage = self.stage[x.sweep.number]
         source = trace if stage == trace.stage else self.loops[stage][trace.number]
         value = source.values[x.sweep.number]
@@ -215,12 +235,69 @@ class Tracer:
         if not isinstance(leaf, Expr):
             return leaf
         if leaf.index in source.uniform:
-            return trace.column(np.broadcast_to(source.uniform[leaf.index], len(trace.body_class.members)))
+            return trace.column(
+                np.broadcast_to(source.uniform[leaf.index], (len(trace.body_class.members), trace.body_class.width))
+            )
         place = source.places.get(leaf.index)
         if place is not None and (place[0] == "piece" or place[1][0] == "kept"):
             return trace.input(source.keys[leaf.index], place)
         key = ("kept", source.number, source.stage, leaf.index)
         return trace.input(key, ("own", key))
+
+    def edge(self, sweep: Sweep) -> Any:
+        """What is handed over before a sweep's first body, numbers of segments as traced across them."""
+
+        def found(x: Any) -> Any:
+            return tuple(map(found, x)) if isinstance(x, tuple) else self.of_segment(x) if isinstance(x, Recorded) else x
+
+        return found(sweep.edge)
+
+    def of_segment(self, x: Recorded) -> Any:
+        """What a sweep over the segments gave each of them, as traced across them."""
+        value = self.across[x.sweep.number].value
+        for n in x.path:
+            value = value[n]
+        return value
+
+    def _of_segment(self, trace: Any, sweep: Sweep, leaf: Any) -> Any:
+        """A number of a segment in the code of bodies, or of a later sweep over segments."""
+        if not isinstance(leaf, Expr):
+            return leaf
+        key = ("across", sweep.number, leaf.index)
+        return trace.input(key, ("segment", key))
+
+    def _across(self, sweep: Sweep) -> Across:
+        """Traces a sweep over the segments; numbers that no segment changes on the way stay constants."""
+        structure, edge = flatten(sweep.edge)
+        constant = [True] * len(edge)
+        while True:
+            trace = Across(sweep, edge)
+            received = [x if c else trace.received(j) for j, (x, c) in enumerate(zip(edge, constant, strict=True))]
+            found = sweep.node(rebuilt(structure, received), *(self._segment_datum(trace, x) for x in sweep.data))
+            trace.value, message = found if sweep.kind == "inward" else (found, found)
+            trace.message = flatten(message)[1]
+            now = [c and not isinstance(y, Expr) and x == y for c, x, y in zip(constant, edge, trace.message, strict=True)]
+            if now == constant:
+                return trace
+            constant = now
+
+    def _segment_datum(self, trace: Across, x: Any) -> Any:
+        """One argument of a node function over segments."""
+        if isinstance(x, Recorded):
+            structure, leaves = flatten(self.of_segment(x))
+            return rebuilt(structure, [self._of_segment(trace, x.sweep, leaf) for leaf in leaves])
+        stage = self.stage[x.values.sweep.number]
+        at = len(self.program.tree) - 1 if x.end == "tip" else 0
+        source = next(t for t in self.loops[stage] if at in t.body_class.members)
+        value = source.values[x.values.sweep.number]
+        for n in x.values.path:
+            value = value[n]
+        structure, leaves = flatten(value)
+        keys = [("end", source.number, stage, leaf.index) if isinstance(leaf, Expr) else None for leaf in leaves]
+        return rebuilt(
+            structure,
+            [leaf if key is None else trace.input(key, ("segment", key)) for leaf, key in zip(leaves, keys, strict=True)],
+        )
 
 
 def flatten_parts(value: Any) -> tuple[bool, list[tuple[Structure, list[Any]]]]:

@@ -19,13 +19,21 @@ class NotSweepsError(Exception):
 @final
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """One sweep: `kind` is "each", "scatter" or "gather"; `edge` is the ground's value or what tips receive."""
+    """One sweep: `kind` is "each", "scatter" or "gather"; `edge` is the ground's value or what tips receive.
+
+    Or, "outward" or "inward", one over the segments of a chain, one segment per lane.
+    """
 
     number: int
     kind: str
     node: Callable[..., Any]
     edge: Any
     data: tuple[Any, ...]
+
+    @property
+    def is_across(self) -> bool:
+        """Whether it goes over segments."""
+        return self.kind in ("outward", "inward")
 
 
 @final
@@ -36,6 +44,16 @@ class Recorded:
     program: Program
     sweep: Sweep
     path: tuple[int, ...] = ()
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class End:
+    """What a sweep gives the first ("base") or the last body ("tip") of each segment of a chain."""
+
+    program: Program
+    values: Recorded
+    end: str
 
 
 @final
@@ -212,6 +230,12 @@ class Program:
 
     def gather(self, node: Callable[..., Any], tips: Any, data: tuple[Any, ...]) -> Recorded:
         return self._record("gather", node, tips, data)
+
+    def across(self, kind: str, node: Callable[..., Any], edge: Any, data: tuple[Any, ...]) -> Recorded:
+        return self._record(kind, node, edge, data)
+
+    def at_end(self, values: Recorded, end: str) -> End:
+        return End(self, values, end)
 
     def unzip(self, values: Recorded, count: int) -> tuple[Recorded, ...]:
         return tuple(Recorded(self, values.sweep, (*values.path, n)) for n in range(count))
