@@ -110,6 +110,7 @@ def chain(size: int) -> kt.Model:
     inertia = kt.Inertia(1.0, [0, 0, 0.1], tensor)
     joints, first, after = [kt.Revolute(axis) for axis in axes[:2]], kt.Pose(), kt.Pose(translation=[0, 0, 0.2])
     bodies = [
-        kt.Body(f"body {k}", f"body {k - 1}" if k else None, joints[k % 2], after if k else first, inertia) for k in range(size)
+        kt.Body(f"body {k}", f"body {k - 1}" if k else None, joints[k % 2], after if k else first, inertia, f"joint {k}")
+        for k in range(size)
     ]
     return kt.Model(bodies, name=f"chain of {size}")

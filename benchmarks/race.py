@@ -9,6 +9,7 @@ import numpy as np
 import kinetree as kt
 from benchmarks.models import Case
 from benchmarks.peers import LIBRARIES
+from benchmarks.peers.kinetree import KERNEL
 from benchmarks.peers.peer import DT, FORWARD, INVERSE, STEPS
 from benchmarks.worker import Failed, Worker
 
@@ -16,6 +17,8 @@ AGREEMENT = 1e-9
 """Largest relative difference of where two rollouts end; rounding grows from step to step."""
 DENSE = 300
 """Velocities up to which a mass matrix is formed to say how large M a may be."""
+SHARED = (KERNEL, "Pinocchio InParallel")
+"""Who is asked how much more threads help."""
 PART = 4096
 """States that are checked at once."""
 LONG = 0.5
@@ -38,7 +41,7 @@ class Plan:
     repeats: int = 15
     sample: float = 4e-3
     batch: int = 4096
-    limit: float = 180.0
+    limit: float = 120.0
     quick: bool = False
 
 
@@ -140,10 +143,10 @@ def problem(case: Case, quantity: str, count: int) -> Problem:
     return Problem(case, quantity, q, v, x) if count > 1 else Problem(case, quantity, q[0], v[0], x[0])
 
 
-def race(problem: Problem, workers: dict[tuple[str, int], Worker], plan: Plan, *, by_the_clock: bool = False) -> Iterator[Row]:
+def race(problem: Problem, workers: dict[tuple[str, int], Worker], plan: Plan, *, threads: bool = False) -> Iterator[Row]:
     """A row for each contestant of the workers, by library and threads; the failed ones too.
 
-    Times are the processor's, or the clock's where threads are to be compared.
+    Times are the processor's; the clock's where threads are to be compared, among those only that are worth it.
     """
     about = (problem.case, problem.quantity, problem.count)
     runners = []
@@ -154,7 +157,9 @@ def race(problem: Problem, workers: dict[tuple[str, int], Worker], plan: Plan, *
             yield Row.failed(*about, LIBRARIES[peer].name, peer, str(failed))
             continue
         for index, entry in enumerate(entries):
-            runners.append(_Runner(worker, index, by_the_clock, Row.of(*about, entry.who, peer, entry.dtype)))
+            if threads and not entry.who.startswith(SHARED):
+                continue
+            runners.append(_Runner(worker, index, threads, Row.of(*about, entry.who, peer, entry.dtype)))
     for runner in runners:
         runner.attempt(lambda runner: runner.start(plan))
     for turn in range(plan.repeats):

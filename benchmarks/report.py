@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from benchmarks.bars import THREADS_BATCH
-from benchmarks.peers.kinetree import KERNEL, PUBLIC
+from benchmarks.peers.kinetree import KERNEL
 from benchmarks.peers.peer import FORWARD, INVERSE, ROLLOUT, STEPS
 from benchmarks.race import Row
 from benchmarks.suite import Report
@@ -92,7 +92,7 @@ def _matrix(title: str, rows: list[Row], cell: Callable[[Row, dict], str]) -> It
         for name, row in columns.items()
     ]
     lines = []
-    for who in dict.fromkeys(row.who for row in rows):
+    for who in dict.fromkeys(row.who for row in sorted(rows, key=lambda row: row.seconds is None)):
         cells = {row.model: cell(row, ours) for row in rows if row.who == who}
         if any(cells.values()):
             lines.append([who, *(cells.get(name, "") for name in columns)])
@@ -140,7 +140,7 @@ def _others(report: Report) -> Iterator[str]:
 
 
 def _limit(report: Report) -> Iterator[str]:
-    found = {(r.model, r.quantity): r for r in sorted(report.rows, key=lambda r: r.states) if r.who == KERNEL and r.seconds}
+    found = {(r.model, r.quantity): r for r in report.rows if r.who == KERNEL and r.seconds and r.states < THREADS_BATCH}
     lines = []
     for one in report.limits:
         row = found.get((one["model"], one["quantity"]))
@@ -172,7 +172,7 @@ def losses(rows: Iterable[Row]) -> list[str]:
         count = "one state" if states == 1 else f"{states:,} states"
         for ours in (row for row in some if row.peer == "kinetree" and row.dtype == "float64" and row.seconds is not None):
             faster = [row for row in some if row.peer != "kinetree" and row.seconds is not None and row.seconds < ours.seconds]
-            if ours.who.startswith((KERNEL, PUBLIC)) and "threads" in ours.who:
+            if "threads" in ours.who:
                 continue
             found += [
                 f"{model}, {quantity}, {count}: {r.who} {spoken(r.seconds)}, {ours.who} {spoken(ours.seconds)}." for r in faster

@@ -133,8 +133,7 @@ class _Field:
                 worker.close()
 
     def race(self, case: Case, quantity: str, states: int, workers: dict[Runner, Worker]) -> None:
-        by_the_clock = states == THREADS_BATCH
-        for row in race(problem(case, quantity, states), workers, self.report.plan, by_the_clock=by_the_clock):
+        for row in race(problem(case, quantity, states), workers, self.report.plan, threads=states == THREADS_BATCH):
             self.report.rows.append(row)
             if row.why and row.why.startswith("more than") and row.family != "robots":
                 self.given_up[row.peer, row.family] = f"{row.why} on {row.model}"

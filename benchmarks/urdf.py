@@ -11,16 +11,11 @@ BASE = "base_link"
 
 
 def urdf_text(model: kt.Model) -> str:
-    """A model with one fixed base, revolute and prismatic joints."""
+    """A model with one fixed base, revolute and prismatic joints; the base has inertia, without which frax does not read it."""
     robot = etree.Element("robot", name=model.name)
-    etree.SubElement(robot, "link", name=BASE)
+    _link(robot, BASE, kt.Inertia(1.0, tensor=np.eye(3)))
     for body in model.bodies:
-        link = etree.SubElement(robot, "link", name=body.name)
-        inertial = etree.SubElement(link, "inertial")
-        etree.SubElement(inertial, "origin", xyz=_numbers(body.inertia.com), rpy="0 0 0")
-        etree.SubElement(inertial, "mass", value=repr(body.inertia.mass))
-        tensor = {f"i{'xyz'[i]}{'xyz'[j]}": repr(float(body.inertia.tensor[i, j])) for i in range(3) for j in range(i, 3)}
-        etree.SubElement(inertial, "inertia", tensor)
+        _link(robot, body.name, body.inertia)
         joint = etree.SubElement(robot, "joint", name=body.joint_name, type=body.joint.kind)
         placement = body.placement
         etree.SubElement(joint, "origin", xyz=_numbers(placement.translation), rpy=_numbers(rpy(placement.rotation)))
@@ -29,6 +24,15 @@ def urdf_text(model: kt.Model) -> str:
         etree.SubElement(joint, "axis", xyz=_numbers(body.joint.axis))
         etree.SubElement(joint, "limit", lower="-10", upper="10", effort="1000", velocity="1000")
     return etree.tostring(robot, encoding="unicode")
+
+
+def _link(robot, name: str, inertia: kt.Inertia) -> None:
+    link = etree.SubElement(robot, "link", name=name)
+    inertial = etree.SubElement(link, "inertial")
+    etree.SubElement(inertial, "origin", xyz=_numbers(inertia.com), rpy="0 0 0")
+    etree.SubElement(inertial, "mass", value=repr(inertia.mass))
+    tensor = {f"i{'xyz'[i]}{'xyz'[j]}": repr(float(inertia.tensor[i, j])) for i in range(3) for j in range(i, 3)}
+    etree.SubElement(inertial, "inertia", tensor)
 
 
 def without_geometry(path: Path) -> str:

@@ -184,7 +184,8 @@ class _Server:
 
 
 def _spoken(error: Exception) -> str:
-    """Kind and first line."""
-    where = traceback.extract_tb(error.__traceback__)[-1]
+    """Kind, first line, and where in the library itself, not in the JAX below it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = next((frame for frame in reversed(frames) if "/jax/_src/" not in frame.filename), frames[-1])
     line = (str(error).strip().splitlines() or [""])[0][:120]
     return f"{type(error).__name__} in {os.path.basename(where.filename)}: {line}"

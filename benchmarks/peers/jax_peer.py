@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from benchmarks.coordinates import Coordinates
+from benchmarks.models import Case
 from benchmarks.peers.peer import FORWARD, INVERSE, Array, Contestant, Peer
 
 jax.config.update("jax_platforms", "cpu")
@@ -18,6 +19,7 @@ class JaxPeer(Peer):
     """Arguments are on the device before the clock starts; a call ends when the result is there."""
 
     name: ClassVar[str]
+    case: Case
     many: ClassVar[str] = "jit and vmap"
     """How many states are done at once; without vmap, the function takes leading axes itself."""
 
@@ -29,8 +31,8 @@ class JaxPeer(Peer):
         """f(q, v, x) of one state in their coordinates."""
 
     def contestants(self, quantity: str, q: Array, v: Array, x: Array) -> Iterator[Contestant]:
-        if quantity not in (FORWARD, INVERSE):
-            return
+        if quantity not in (FORWARD, INVERSE) or (q.ndim == 1 and self.case.family != "robots"):
+            return  # compiling takes minutes: one state by itself for robots only
         there = self.coordinates(q, v)
         forward = quantity == FORWARD
         force, ours = (there.force, there.our_acceleration) if forward else (there.acceleration, there.our_force)

@@ -33,7 +33,8 @@ class Kinetree(Peer):
             return
         function = FUNCTIONS[quantity]
         yield Contestant(KERNEL + more, lambda: self._kernel(function, np.float64, q, v, x))
-        yield Contestant(PUBLIC + more, lambda: lambda: function(self.model, q, v, x))
+        if self.threads == 1:
+            yield Contestant(PUBLIC, lambda: lambda: function(self.model, q, v, x))
         yield Contestant(SINGLE_PRECISION + more, lambda: self._kernel(function, np.float32, q, v, x), dtype="float32")
 
     def _kernel(self, function, dtype, *state):
