@@ -47,8 +47,12 @@ class Compiled:
 
 
 def key_text(key: tuple[Any, ...]) -> str | None:
-    """The key on disk of what follows from `key` (functions of kinetree's, plain values) and from `fingerprint` alone."""
-    return _with_fingerprint(_spelt(key))
+    """The key on disk of what follows from `key` and from `fingerprint` alone.
+
+    None if the key has more in it than functions of kinetree's and plain values, or if nothing is kept.
+    """
+    spelt = _spelt(key)
+    return None if spelt is None else _with_fingerprint(spelt)
 
 
 def _with_fingerprint(text: str) -> str | None:
@@ -58,14 +62,15 @@ def _with_fingerprint(text: str) -> str | None:
     return None if found is None else f"{text}\n{found}"
 
 
-def _spelt(x: Any) -> str:
+def _spelt(x: Any) -> str | None:
     if isinstance(x, tuple):
-        return f"({', '.join(map(_spelt, x))})"
+        parts = [_spelt(y) for y in x]
+        return None if None in parts else f"({', '.join(map(str, parts))})"
     if callable(x) and x.__module__.startswith("kinetree."):
         return f"{x.__module__}.{x.__qualname__}"
     if x is None or isinstance(x, (bool, int, float, str)):
         return repr(x)
-    raise TypeError(f"{x!r} is not plain")
+    return None
 
 
 def load(key: str | None) -> Compiled | None:

@@ -206,11 +206,11 @@ def build_once(
     """The same of bodies that follow from `key` (see `key_text`): if their code is on disk, they are not asked for."""
     started, text = time.perf_counter(), key_text((*key, warn))
     made = load(text)
-    if made is None:
-        made = _compiled(sources(), warn, frame, lambda text: (object_code(text), False))
-        store(text, made)
-        return _callable(name, doc, made)
-    return _callable(name, doc, made, started)
+    if made is not None:
+        return _callable(name, doc, made, started)
+    made = _compiled(sources(), warn, frame, object_code_once if text is None else lambda text: (object_code(text), False))
+    store(text, made)
+    return _callable(name, doc, made)
 
 
 def _compiled(sources: Sources, warn: bool, frame: Frame, object_code: Callable[[str], tuple[bytes, bool]]) -> Compiled:
