@@ -174,3 +174,36 @@ def test_numbers_of_single_precision():
     stepped = kt.compile(lambda ops, x, h: (ops.mass @ x) * h, model, dtype=np.float32, shapes={"h": ()})
     assert not is_direct(stepped)
     batches.assert_equal(stepped(q, q, 0.1), stepped(q[None], q, 0.1)[0])
+
+
+def test_the_result_may_be_given():
+    graph = Graph()
+    q, v = graph.input(5), graph.input((2, 2))
+    kernel = build("f", "", graph, [q, v], [np.concatenate([q * 2.0 + v[0, 0], q])])
+    v = np.ones((2, 2))
+    right = np.concatenate([2.0 * Q + 1.0, Q])
+    for call in (lambda out: kernel(Q, v, out=out), lambda out: kernel(Q, v, out), lambda out: kernel(Q, v, out=(out,))):
+        for out in (np.zeros(10), np.zeros(20)[::2], np.zeros(10, ">f8"), np.zeros((1, 10)), batches.unaligned(np.zeros(10))):
+            assert call(out) is out
+            batches.assert_equal(out.reshape(10), right)
+        before = sys.getrefcount(out)
+        for _ in range(100):
+            call(out)
+        assert sys.getrefcount(out) == before
+        frozen = np.zeros(10)
+        frozen.flags.writeable = False
+        with pytest.raises(ValueError, match="read-only"):
+            call(frozen)
+        with pytest.raises(ValueError, match="mismatch"):
+            call(np.zeros(9))
+        room = np.zeros(15)
+        for start in range(6):  # it shares some, all, or none of its memory with the argument
+            room[:5] = Q
+            batches.assert_equal(kernel(room[:5], v, out=room[start : start + 10]), right)
+    with pytest.raises(TypeError):
+        kernel(Q, v, np.zeros(10), np.zeros(10))
+    with pytest.raises(TypeError):
+        kernel(Q, v, np.zeros(10), out=np.zeros(10))
+    assert kernel(Q, v, dtype=float).dtype == float
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        assert kernel(Q * 1e308, v, out=room[:10])[4] == np.inf

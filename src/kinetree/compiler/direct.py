@@ -2,9 +2,9 @@
 
 A ufunc is called through a pointer that it carries (PEP 590); that of a kernel leads here. If each argument is an array of
 exactly the core shape, of the kernel's own numbers, contiguous and of no subclass, or a Python float where one number is asked
-for, and nothing else is said, then the state is computed at once. Any other call goes the way it would have gone, and so does
-one that raises floating-point flags somebody may want to hear of. What NumPy has to tell for that is read at run time from
-`HOST`, so that code may be kept on disk.
+for, and nothing else is said but `out`, then the state is computed at once. Any other call goes the way it would have gone,
+and so does one that raises floating-point flags somebody may want to hear of. What NumPy has to tell for that is read at run
+time from `HOST`, so that code may be kept on disk.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from math import prod
 
 from kinetree.compiler.entry import ALL_EXCEPTIONS, HOST
 
-__all__ = ["ARRAY_TYPE", "GENERAL", "MOST_WORK", "NEW_ARRAY", "NUMBERS", "direct"]
+__all__ = ["ARRAY_TYPE", "GENERAL", "MOST_WORK", "NEW_ARRAY", "NUMBERS", "OUT", "direct"]
 
 MOST_WORK = 250_000
 """Vector operations up to which the interpreter may wait, some 100 µs of them: nobody else runs meanwhile."""
-ARRAY_TYPE, NUMBERS, NEW_ARRAY, GENERAL = range(4)
-"""Words at `HOST`: the type ndarray, the dtype, PyArray_NewFromDescr, and what a ufunc's pointer leads to otherwise."""
+ARRAY_TYPE, NUMBERS, NEW_ARRAY, GENERAL, OUT = range(5)
+"""Words at `HOST`: the type ndarray, the dtype, PyArray_NewFromDescr, where the pointer leads otherwise, the word "out"."""
 
-_FITS = 0x101  # NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED
+_DENSE, _WRITEABLE = 0x101, 0x400  # NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE
 
 
 def direct(
@@ -41,10 +41,15 @@ def direct(
     strides = [size * prod(shape) for shape in shapes]
     strides += [size * prod(shape[axis + 1 :]) for shape in shapes for axis in range(len(shape))]
     flags = f"call i32 @fetestexcept(i32 {ALL_EXCEPTIONS})" if warn else "add i32 0, 0"
-    lines = [line for k, shape in enumerate(inputs) for line in _given(k, shape, head)]
-    lines += [line for k, shape in enumerate(outputs, start=first) for line in _made(k, shape, head, first)]
+    lines = [line for k, shape in enumerate(inputs) for line in _input(k, shape, head)]
+    if len(outputs) == 1:
+        lines += _output_given(inputs, outputs[0], size, head)
+    for k, shape in enumerate(outputs, start=first):
+        lines += _output_made(k, shape, head, first, may_be_given=len(outputs) == 1)
+    for k in range(len(shapes)):
+        lines += [f"  %args{k} = getelementptr ptr, ptr %args, i64 {k}", f"  store ptr %numbers{k}, ptr %args{k}"]
     drop = [f"  call void @Py_DecRef(ptr %array{k})" for k in range(first, len(shapes))]
-    words = [f"  %host{n}.at = getelementptr ptr, ptr %host, i64 {n}\n  %host{n} = load ptr, ptr %host{n}.at" for n in range(4)]
+    words = [f"  %host{n}.at = getelementptr ptr, ptr %host, i64 {n}\n  %host{n} = load ptr, ptr %host{n}.at" for n in range(5)]
     newline = "\n"
     return f"""
 declare void @Py_IncRef(ptr)
@@ -70,9 +75,28 @@ entry:
   %number = and i64 %count, {2**63 - 1}
   %enough = icmp eq i64 %number, {first}
   %simple = and i1 %plain, %enough
-  br i1 %simple, label %array0.look, label %general
+  br i1 %simple, label %begin, label %other
+other:
+  %one.more = icmp eq i64 %number, {first + 1 if len(outputs) == 1 else -1}
+  %out.last = and i1 %plain, %one.more
+  br i1 %out.last, label %begin, label %named
+named:
+  %unnamed = xor i1 %enough, true
+  %neither = or i1 %plain, %unnamed
+  br i1 %neither, label %general, label %one.word
+one.word:
+  %words.at = getelementptr i8, ptr %keywords, i64 {head}
+  %words = load i64, ptr %words.at
+  %single.word = icmp eq i64 %words, {1 if len(outputs) == 1 else -1}
+  br i1 %single.word, label %word, label %general
+word:
+  %word.at = getelementptr i8, ptr %keywords, i64 {head + 8}
+  %word.given = load ptr, ptr %word.at
+  %is.out = icmp eq ptr %word.given, %host{OUT}
+  br i1 %is.out, label %begin, label %general
+begin:
+  %has.out = phi i1 [false, %entry], [true, %other], [true, %word]
 {newline.join(lines)}
-array{len(shapes)}.look:
   store i64 1, ptr %dims
   %stale = {flags}
   %clean = icmp eq i32 %stale, 0
@@ -98,73 +122,91 @@ general:
 """
 
 
-def _given(k: int, shape: tuple[int, ...], head: int) -> list[str]:
-    """An argument, if it is all that it should be: a ``PyArrayObject`` of NumPy's, or a ``PyFloatObject``."""
-    checks = [("type", "ptr", head - 8, f"%host{ARRAY_TYPE}"), ("dtype", "ptr", head + 40, f"%host{NUMBERS}")]
-    checks += [("rank", "i32", head + 8, str(len(shape)))]
-    lines = [
-        f"array{k}.look:",
-        f"  %array{k}.at = getelementptr ptr, ptr %given, i64 {k}",
-        f"  %array{k} = load ptr, ptr %array{k}.at",
-    ]
+def _input(k: int, shape: tuple[int, ...], head: int) -> list[str]:
+    if shape:
+        return [*_taken(f"%array{k}", k), *_checked(f"array{k}", shape, head, _DENSE), *_numbers(k, f"%array{k}", head)]
+    lines = [*_taken(f"%array{k}", k), *_field(f"%array{k}", "type", "ptr", head - 8, "@PyFloat_Type")]
+    return [*lines, f"  %numbers{k} = getelementptr i8, ptr %array{k}, i64 {head}"]
 
-    def unless(same: str, what: str) -> None:
-        lines.extend([f"  br i1 {same}, label %array{k}.{what}.fits, label %general", f"array{k}.{what}.fits:"])
 
-    if not shape:
-        checks = [("type", "ptr", head - 8, "@PyFloat_Type")]
-    for word, kind, place, wanted in checks:
-        name = f"%array{k}.{word}"
-        lines += [f"  {name}.at = getelementptr i8, ptr %array{k}, i64 {place}", f"  {name} = load {kind}, ptr {name}.at"]
-        lines += [f"  {name}.same = icmp eq {kind} {name}, {wanted}"]
-        unless(f"{name}.same", word)
-    if not shape:
-        at = [f"  %numbers{k} = getelementptr i8, ptr %array{k}, i64 {head}", *_argument(k)]
-        return [*lines, *at, f"  br label %array{k + 1}.look"]
-    name = f"%array{k}.flags"
-    lines += [f"  {name}.at = getelementptr i8, ptr %array{k}, i64 {head + 48}", f"  {name} = load i32, ptr {name}.at"]
-    lines += [f"  {name}.set = and i32 {name}, {_FITS}", f"  {name}.same = icmp eq i32 {name}.set, {_FITS}"]
-    unless(f"{name}.same", "flags")
-    name = f"%array{k}.shape"
-    lines += [f"  {name}.at = getelementptr i8, ptr %array{k}, i64 {head + 16}", f"  {name} = load ptr, ptr {name}.at"]
+def _output_given(inputs: Sequence[tuple[int, ...]], shape: tuple[int, ...], size: int, head: int) -> list[str]:
+    """The array given as `out`, if there is one, and it shares no memory with the arguments: they may be needed again."""
+    k = len(inputs)
+    lines = [f"  br i1 %has.out, label %out.look, label %array{k}.make", "out.look:"]
+    lines += [*_taken("%out", k), *_checked("out", shape, head, _DENSE | _WRITEABLE), *_numbers("out", "%out", head)]
+    for n, other in enumerate(inputs):
+        ours, theirs = size * prod(shape) - 1, size * prod(other)
+        lines += [
+            f"  %out.from{n} = ptrtoint ptr %numbersout to i64",
+            f"  %out.to{n} = ptrtoint ptr %numbers{n} to i64",
+            f"  %out.far{n} = sub i64 %out.from{n}, %out.to{n}",
+            f"  %out.room{n} = add i64 %out.far{n}, {ours}",
+            f"  %out.apart{n} = icmp uge i64 %out.room{n}, {ours + theirs}",
+            f"  br i1 %out.apart{n}, label %out.apart{n}.fits, label %general",
+            f"out.apart{n}.fits:",
+        ]
+    taken = ["  br label %out.taken", "out.taken:", "  call void @Py_IncRef(ptr %out)", f"  br label %array{k}.there"]
+    return [*lines, *taken]
+
+
+def _output_made(k: int, shape: tuple[int, ...], head: int, first: int, may_be_given: bool) -> list[str]:
+    """A new array for a result; `_output_given` may have led around it."""
+    extents = []
     for axis, extent in enumerate(shape):
-        name = f"%array{k}.extent{axis}"
-        lines += [f"  {name}.at = getelementptr i64, ptr %array{k}.shape, i64 {axis}", f"  {name} = load i64, ptr {name}.at"]
-        lines += [f"  {name}.same = icmp eq i64 {name}, {extent}"]
-        unless(f"{name}.same", f"extent{axis}")
-    return [*lines, *_numbers_of(k, head), f"  br label %array{k + 1}.look"]
-
-
-def _made(k: int, shape: tuple[int, ...], head: int, first: int) -> list[str]:
-    """An array for a result."""
-    shape_lines = []
-    for axis, extent in enumerate(shape):
-        shape_lines += [f"  %array{k}.extent{axis} = getelementptr i64, ptr %dims, i64 {axis}"]
-        shape_lines += [f"  store i64 {extent}, ptr %array{k}.extent{axis}"]
+        extents += [f"  %array{k}.extent{axis} = getelementptr i64, ptr %dims, i64 {axis}"]
+        extents += [f"  store i64 {extent}, ptr %array{k}.extent{axis}"]
     rest = "ptr %dims, ptr null, ptr null, i32 0, ptr null"
     return [
-        f"array{k}.look:",
-        *shape_lines,
+        *([] if may_be_given else [f"  br label %array{k}.make"]),
+        f"array{k}.make:",
+        *extents,
         f"  call void @Py_IncRef(ptr %host{NUMBERS})",
-        f"  %array{k} = call ptr %host{NEW_ARRAY}(ptr %host{ARRAY_TYPE}, ptr %host{NUMBERS}, i32 {len(shape)}, {rest})",
-        f"  %array{k}.none = icmp eq ptr %array{k}, null",
-        f"  br i1 %array{k}.none, label %array{k}.failed, label %array{k}.there",
+        f"  %made{k} = call ptr %host{NEW_ARRAY}(ptr %host{ARRAY_TYPE}, ptr %host{NUMBERS}, i32 {len(shape)}, {rest})",
+        f"  %made{k}.none = icmp eq ptr %made{k}, null",
+        f"  br i1 %made{k}.none, label %array{k}.failed, label %array{k}.there",
         f"array{k}.failed:",
         *(f"  call void @Py_DecRef(ptr %array{n})" for n in range(first, k)),
         "  ret ptr null",
         f"array{k}.there:",
-        *_numbers_of(k, head),
-        f"  br label %array{k + 1}.look",
+        f"  %array{k} = phi ptr [%made{k}, %array{k}.make]{', [%out, %out.taken]' if may_be_given else ''}",
+        *_numbers(k, f"%array{k}", head),
     ]
 
 
-def _numbers_of(k: int, head: int) -> list[str]:
-    at = f"  %numbers{k}.at = getelementptr i8, ptr %array{k}, i64 {head}"
-    return [at, f"  %numbers{k} = load ptr, ptr %numbers{k}.at", *_argument(k)]
+def _taken(name: str, place: int) -> list[str]:
+    """An argument, as it was given."""
+    return [f"  {name}.at = getelementptr ptr, ptr %given, i64 {place}", f"  {name} = load ptr, ptr {name}.at"]
 
 
-def _argument(k: int) -> list[str]:
-    return [f"  %args{k} = getelementptr ptr, ptr %args, i64 {k}", f"  store ptr %numbers{k}, ptr %args{k}"]
+def _checked(name: str, shape: tuple[int, ...], head: int, flags: int) -> list[str]:
+    """On to what follows if it is a ``PyArrayObject`` with nothing unusual about it."""
+    lines = _field(f"%{name}", "type", "ptr", head - 8, f"%host{ARRAY_TYPE}")
+    lines += _field(f"%{name}", "dtype", "ptr", head + 40, f"%host{NUMBERS}")
+    lines += _field(f"%{name}", "rank", "i32", head + 8, str(len(shape)))
+    lines += _field(f"%{name}", "flags", "i32", head + 48, str(flags), mask=flags)
+    lines += [f"  %{name}.shape.at = getelementptr i8, ptr %{name}, i64 {head + 16}"]
+    lines += [f"  %{name}.shape = load ptr, ptr %{name}.shape.at"]
+    for axis, extent in enumerate(shape):
+        lines += _field(f"%{name}.shape", f"extent{axis}", "i64", 8 * axis, str(extent))
+    return lines
+
+
+def _field(name: str, word: str, kind: str, place: int, wanted: str, mask: int | None = None) -> list[str]:
+    """On to what follows if a field of an object is as it should be."""
+    field = f"{name}.{word}"
+    lines = [f"  {field}.at = getelementptr i8, ptr {name}, i64 {place}", f"  {field} = load {kind}, ptr {field}.at"]
+    if mask is not None:
+        lines.append(f"  {field}.set = and {kind} {field}, {mask}")
+        found = f"{field}.set"
+    else:
+        found = field
+    lines.append(f"  {field}.same = icmp eq {kind} {found}, {wanted}")
+    return [*lines, f"  br i1 {field}.same, label {field}.fits, label %general", f"{field[1:]}.fits:"]
+
+
+def _numbers(k: int | str, array: str, head: int) -> list[str]:
+    """Where the numbers of an array are."""
+    return [f"  %numbers{k}.at = getelementptr i8, ptr {array}, i64 {head}", f"  %numbers{k} = load ptr, ptr %numbers{k}.at"]
 
 
 def _returned(first: int, end: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ __all__ = ["AT_DATA", "HEAD", "host_address", "make_ufunc", "owner_of"]
 
 _FROM_SIGNATURE = 31  # place of PyUFunc_FromFuncAndDataAndSignature in NumPy's table, fixed by its binary interface
 _NEW_FROM_DESCR = 94  # and of PyArray_NewFromDescr in that of arrays
+_OUT = sys.intern("out")
 _NO_IDENTITY = -1  # PyUFunc_None
 
 
@@ -146,7 +148,7 @@ def host_address(dtype: np.dtype[Any]) -> int:
 
 @functools.cache
 def _host(dtype: np.dtype[Any]) -> Any:
-    """The type of arrays, the dtype, the function that makes arrays, and what a ufunc's pointer leads to."""
+    """The words that `direct` names."""
     array, at = np.ones((2, 3), dtype), _at_call()
     fields = [
         ctypes.c_void_p.from_address(id(array) + HEAD - 8).value == id(np.ndarray),
@@ -164,7 +166,7 @@ def _host(dtype: np.dtype[Any]) -> Any:
     if len(calls) > 1 or None in calls or shape[:2] != [2, 3]:
         return None
     make = _table(_multiarray_umath._ARRAY_API)[_NEW_FROM_DESCR]
-    return (ctypes.c_void_p * 4)(id(np.ndarray), id(dtype), make, *calls)
+    return (ctypes.c_void_p * 5)(id(np.ndarray), id(dtype), make, *calls, id(_OUT))
 
 
 def _at_call() -> int:
