@@ -7,7 +7,7 @@ way          when                     how
 ===========  =======================  ==============================================================
 one          one state, or broadcast  scalar load and splat; scalar store
 batch-last   outer stride b, full     vector load and store
-row-major    core stride b, n > 1     transposes of W states by W values, the rest by 2, 4, ... of them
+row-major    core stride b, n > 1     transposes of W states by W/2 values, the rest by W/4, ..., 2
 elements     otherwise                lane by lane
 ===========  =======================  ==============================================================
 """
@@ -66,12 +66,16 @@ exit:
 def _mover(word: str, lanes: Lanes) -> str:
     """The mover of one axis: n values per state, `core` bytes apart, states `outer` bytes apart, the first m lanes."""
     V, W, number, size = lanes, lanes.count, lanes.element.name, lanes.element.bytes
-    pack = word == "pack"
+    pack, tallest = word == "pack", max(W // 2, 2)
+    whole = "\n".join(
+        f"  %w{l} = getelementptr i8, ptr {f'%w{l - 1}' if l else '%array'}, i64 {'%outer' if l else 0}" for l in range(W)
+    )
     clamp = "\n".join(
         f"  %c{l}.in = icmp ult i64 {l}, %last\n  %c{l} = select i1 %c{l}.in, i64 {l}, i64 %last\n"
-        f"  %c{l}.offset = mul i64 %c{l}, %outer\n  %lane{l} = getelementptr i8, ptr %array, i64 %c{l}.offset"
+        f"  %c{l}.offset = mul i64 %c{l}, %outer\n  %c{l}.at = getelementptr i8, ptr %array, i64 %c{l}.offset"
         for l in range(W)
     )
+    either = "\n".join(f"  %lane{l} = phi ptr [%w{l}, %whole], [%c{l}.at, %part]" for l in range(W))
     address = "  %{0}.bytes = mul i64 %{0}, %core\n  %{0}.a = getelementptr i8, ptr %array, i64 %{0}.bytes\n"
     address += f"  %{{0}}.w = getelementptr {V}, ptr %work, i64 %{{0}}"
     if pack:
@@ -120,14 +124,22 @@ several:
   %full = icmp eq i64 %m, {W}
   %outer.dense = icmp eq i64 %outer, {size}
   %vectors = and i1 %full, %outer.dense
-  br i1 %vectors, label %batch.start, label %lanes
-lanes:
+  br i1 %vectors, label %batch.start, label %rows
+rows:
+  br i1 %full, label %whole, label %part
+whole:
+{whole}
+  br label %lanes
+part:
   %last = sub i64 %m, 1
 {clamp}
+  br label %lanes
+lanes:
+{either}
   %core.dense = icmp eq i64 %core, {size}
   %long = icmp sgt i64 %n, 1
   %tiles = and i1 %core.dense, %long
-  br i1 %tiles, label %tiles{W}, label %element.start
+  br i1 %tiles, label %tiles{tallest}, label %element.start
 one.start:
   br label %one.loop
 {ways("one", one)}
@@ -137,17 +149,17 @@ batch.start:
 element.start:
   br label %element.loop
 {ways("element", newline.join(elements))}
-{_tiles(pack, lanes)}
+{_tiles(pack, tallest, lanes)}
 exit:
   ret void
 }}
 """
 
 
-def _tiles(pack: bool, lanes: Lanes) -> str:
-    """Blocks that move n > 1 values per state by tiles of W values, then of W/2 and so on; the last may overlap one done."""
+def _tiles(pack: bool, tallest: int, lanes: Lanes) -> str:
+    """Blocks that move n > 1 values per state by tiles of so many values, then of half of them; the last may overlap others."""
     text, done = "", "[0, %lanes]"
-    for T in (2**k for k in reversed(range(1, lanes.count.bit_length()))):
+    for T in (2**k for k in reversed(range(1, tallest.bit_length()))):
         after = f"tiles{T // 2}" if T > 2 else "exit"
         least = T // 2 + 1 if T > 2 else 1  # fewer fit in a smaller tile
         text += f"""tiles{T}:
