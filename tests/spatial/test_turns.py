@@ -87,11 +87,11 @@ def test_the_wrench_of_a_motion_is_newton_and_euler(name):
 @pytest.mark.parametrize("name", zoo.NAMES)
 def test_regrouped_inertias_make_the_same_mass_matrix_and_hold_nothing_a_parent_can_carry(name):
     model, (q, *_) = zoo.model(name), zoo.state(name)
-    found, wanted = sko_model(model.lean, q).mass.dense(), sko_model(model, q, ()).mass.dense()
+    found, wanted = sko_model(model.lean.grouped, q).mass.dense(), sko_model(model, q, ()).mass.dense()
     assert_close(found.astype(float), wanted, gamma(model))
     reach = 1.0 + sum(np.abs(body.placement.translation).max() + np.abs(body.inertia.com).max() for body in model.bodies)
     whole = sum(np.abs(body.inertia.pseudo_inertia).max() for body in model.bodies) * reach**2
-    for body, J in zip(model.lean.bodies, model.lean.pseudo_inertias, strict=True):
+    for body, J in zip(model.lean.bodies, model.lean.grouped.pseudo_inertias, strict=True):
         Q = body.joint.unmoved()
         assert_close(Q @ J @ Q, np.zeros((4, 4)), gamma(model), scale=whole)
         assert_close(Q @ Q, Q, 8 * EPS)

@@ -12,4 +12,4 @@ from kinetree.spatial.scalars import Array
 
 def mass_matrix(model: Model, q: Array) -> Array:
     """M_q (nv, nv); blocks of unrelated bodies are never touched."""
-    return sko_model(model.lean, q).mass.dense()
+    return sko_model(model.lean.grouped, q).mass.dense()

@@ -60,7 +60,7 @@ def inertial_force(J: Array, motion: Motion, load: Array) -> Array:
 
 def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, external: Array | None = None) -> Array:
     """τ (nv,) that produces the acceleration a."""
-    lean, tree = model.lean, model.tree
+    lean, tree = model.lean.grouped, model.tree
     phi, H = weights(lean, q), joint_maps(lean, q)
     own = split(model.q_slices, q), split(model.v_slices, v), split(model.v_slices, a)
     motions = scatter(tree, motion, (ZERO, ZERO, -model.gravity), joints(lean), phi, H, *own)

@@ -34,7 +34,7 @@ def coriolis_product(model: Model, q: Array, v: Array, x: Array) -> Array:
 
 
 def _coriolis(model: Model, q: Array, v: Array) -> Operator:
-    lean = model.lean
+    lean = model.lean.grouped
     V = velocities(lean, weights(lean, q), joint_maps(lean, q), v)
 
     def rates(joint: Joint, H: Array, q: Array, v: Array, V: Array) -> Array:

@@ -25,7 +25,7 @@ from kinetree.spatial.sixvectors import Shift, cross_force
 
 def momentum(model: Model, q: Array, v: Array) -> Array:
     """p (nv,) = ℳ v, one sweep out and one back."""
-    return sko_model(model.lean, q).mass @ v
+    return sko_model(model.lean.grouped, q).mass @ v
 
 
 def velocity(model: Model, q: Array, p: Array) -> Array:
@@ -46,7 +46,7 @@ def weight(g_parent: Array, phi: Shift) -> Array:
 
 def momentum_rate(model: Model, q: Array, p: Array, tau: Array, external: Array | None = None) -> Array:
     """ṗ (nv,) under the joint forces τ."""
-    lean, tree = model.lean, model.tree
+    lean, tree = model.lean.grouped, model.tree
     phi, H = weights(lean, q), joint_maps(lean, q)
     v = velocity(model, q, p)
     V = velocities(lean, phi, H, v)

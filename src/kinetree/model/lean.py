@@ -1,8 +1,9 @@
 """The same mechanism by fewer numbers: frames and inertias chosen so that its equations hold more zeros.
 
-Joints do not notice where along its axis, and how turned about it, the frame of a body sits; nor whether mass on that axis
-belongs to the body or to its parent (base inertial parameters). So the mass matrix, joint forces and accelerations of the lean
-model are the model's own. Poses, wrenches and inertias of its bodies are not: `LeanBody.frame` leads from one to the other.
+Joints do not notice where along its axis, and how turned about it, the frame of a body sits. Sums over bodies do not notice
+either whether mass on that axis belongs to the body or to its parent (base inertial parameters). So the mass matrix, joint
+forces and accelerations of the lean model are the model's own. Poses, wrenches and inertias of its bodies are not:
+`LeanBody.frame` leads from one to the other.
 """
 
 from __future__ import annotations
@@ -65,25 +66,34 @@ class LeanModel:
         return tuple(inertia_matrix(J) for J in self.pseudo_inertias)
 
     @cached_property
+    def grouped(self) -> LeanModel:
+        """The same with as much mass as possible carried by parents.
+
+        Sums over bodies lose nothing by it. The Riccati equation would: what is left of a heavy body in the direction that a
+        joint frees became a difference of large numbers.
+        """
+        found = list(self.bodies)
+        for k in reversed(self.tree.order):
+            Q, J, parent = found[k].joint.unmoved(), found[k].pseudo_inertia, self.tree.parents[k]
+            carried = Q @ J @ Q
+            found[k] = replace(found[k], pseudo_inertia=J - carried)
+            if parent != GROUND:
+                X = _homogeneous(found[k].placement.rotation, found[k].placement.translation)
+                found[parent] = replace(found[parent], pseudo_inertia=found[parent].pseudo_inertia + X @ carried @ X.T)
+        return replace(self, bodies=tuple(found))
+
+    @cached_property
     def frames(self) -> tuple[Pose, ...]:
         """Each lean frame seen from the body's own."""
         return tuple(body.frame for body in self.bodies)
 
 
 def lean_bodies(bodies: Sequence[Body], tree: Tree) -> tuple[LeanBody, ...]:
-    """The bodies in frames that leave few numbers, as much of their mass as possible carried by their parents."""
+    """The bodies in frames that leave few numbers."""
     search = _Search(bodies, tree)
     if len(bodies) <= MOST_SEARCHED:
         search.run()
-    found = [search.body(k) for k in range(len(bodies))]
-    for k in reversed(tree.order):
-        Q, J, parent = found[k].joint.unmoved(), found[k].pseudo_inertia, tree.parents[k]
-        carried = Q @ J @ Q
-        found[k] = replace(found[k], pseudo_inertia=J - carried)
-        if parent != GROUND:
-            X = search.placement(k)
-            found[parent] = replace(found[parent], pseudo_inertia=found[parent].pseudo_inertia + X @ carried @ X.T)
-    return tuple(found)
+    return tuple(search.body(k) for k in range(len(bodies)))
 
 
 def inertia_matrix(J: Array) -> Array:
