@@ -7,7 +7,7 @@ import pytest
 from kinetree.compiler.graph import Graph
 from kinetree.compiler.kernel import build
 from kinetree.compiler.llvm import LANES
-from kinetree.compiler.text import FLOAT32
+from kinetree.compiler.text import FLOAT32, FLOAT64
 from kinetree.compiler.trigonometry import LIMIT
 
 RANDOM = np.random.default_rng(0)
@@ -92,6 +92,14 @@ def test_far_neighbours_change_nothing(sine_cosine):
             found = sine_cosine(mixed)
         for a, b in zip(wanted, found, strict=True):
             np.testing.assert_array_equal(np.delete(a, [0, 3, 6], 1), np.delete(b, [0, 3, 6], 1))
+
+
+def test_the_width_of_vectors_changes_nothing():
+    x = RANDOM.uniform(-LIMIT, LIMIT, 2000)
+    for element in (FLOAT32, FLOAT64):
+        first, *others = (_kernel(lanes)(x.astype(element.dtype)) for lanes in LANES if lanes.element is element)
+        for other in others:
+            np.testing.assert_array_equal(other, first)
 
 
 def test_odd_and_even(sine_cosine):
