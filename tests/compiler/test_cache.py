@@ -1,6 +1,7 @@
 """Code is kept on disk from process to process, and used only if it is whole, the user's own, and the very code asked for."""
 
 import os
+import platform
 import stat
 import subprocess
 import sys
@@ -154,7 +155,7 @@ def test_keys_differ_where_code_does(monkeypatch):
     assert len(found) == 20 and found == keys()
     assert key_text((kt.forward_dynamics, ((lambda: 0),))) is None  # nobody knows what another function is
     fingerprint.cache_clear()
-    monkeypatch.setattr("kinetree.compiler.fingerprint.host_fingerprint", lambda: ("another processor",))
+    monkeypatch.setattr("kinetree.compiler.fingerprint._processor", lambda: "another processor")
     assert not keys() & found
     fingerprint.cache_clear()
     monkeypatch.setattr("kinetree.compiler.fingerprint._IMPORTED", 0.0)  # all sources are newer than that
@@ -170,10 +171,10 @@ q, v = model.random(0, 11), np.random.default_rng(0).normal(size=(11, model.nv))
 started = time.process_time()
 kernel = kt.compile(kt.forward_dynamics, model, lowering=lowering)
 kernel(q[0], v[0], v[0])
-took = time.process_time() - started
+took, early = time.process_time() - started, "llvmlite.binding" not in sys.modules
 public = kt.inverse_dynamics(model, q, v, v)
 solve = kt.compile(lambda ops, x: ops.mass.inv @ x, model)
-print(kernel.stats.cached, solve.stats.cached, kernel.stats.lowering, took)
+print(kernel.stats.cached, solve.stats.cached, kernel.stats.lowering, took, early)
 sys.stdout.buffer.write(b"".join(x.tobytes() for x in (kernel(q, v, v), public, solve(q, v))))
 """
 
@@ -225,9 +226,11 @@ def test_nothing_is_kept_when_it_is_off(place):
 
 
 def test_a_humanoid_starts_at_once(place):
-    """In less than 50 ms of one core where that was measured; twice that is a defect anywhere."""
+    """In 8 ms of one core where that was measured, without LLVM; 50 ms is a defect anywhere."""
     process(place, "g1")
-    assert min(float(process(place, "g1")[0][3]) for _ in range(3)) < 0.1
+    found = [process(place, "g1")[0] for _ in range(3)]
+    assert min(float(words[3]) for words in found) < 0.05
+    assert found[0][4] == "True" or not (sys.platform == "linux" and platform.machine() == "x86_64")
 
 
 def test_kernels_of_this_process_say_where_they_come_from(place):

@@ -138,7 +138,7 @@ print(workers(), flush=True)
 child = os.fork()
 fresh = workers()
 same = (call(model, 300) == wanted).all()
-print(fresh, same, workers(), flush=True)
+os.write(1, f"{fresh} {same} {workers()}\\n".encode())  # whole, beside that of the other process
 os._exit(0) if child == 0 else os.waitpid(child, 0)
 """
     first, *rest = run(code)

@@ -90,7 +90,7 @@ one.word:
   %single.word = icmp eq i64 %words, {1 if len(outputs) == 1 else -1}
   br i1 %single.word, label %word, label %general
 word:
-  %word.at = getelementptr i8, ptr %keywords, i64 {head + 8}
+  %word.at = getelementptr i8, ptr %keywords, i64 {tuple.__basicsize__}
   %word.given = load ptr, ptr %word.at
   %is.out = icmp eq ptr %word.given, %host{OUT}
   br i1 %is.out, label %begin, label %general

@@ -11,11 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetree.compiler.llvm import host_fingerprint
+from kinetree.compiler.llvm import compiler_fingerprint, host_fingerprint
 
 __all__ = ["fingerprint"]
 
 _IMPORTED = time.time()
+_CHANGING = {"processor", "cpu mhz", "bogomips", "physical id", "siblings", "core id", "cpu cores", "apicid", "initial apicid"}
+"""What /proc/cpuinfo says of one core and not of the next."""
 
 
 @functools.cache
@@ -25,7 +27,22 @@ def fingerprint() -> str | None:
     if sources is None:
         return None
     python = f"{platform.python_implementation()} {sys.version}"
-    return "\n".join((f"kinetree {sources}", python, f"numpy {np.__version__}", *host_fingerprint()))
+    return "\n".join(
+        (f"kinetree {sources}", python, f"numpy {np.__version__}", compiler_fingerprint(), platform.machine(), _processor())
+    )
+
+
+def _processor() -> str:
+    """What the system says of the first core where it says so; importing LLVM to ask it takes longer than all else here."""
+    try:
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+            text = file.read(16384)
+    except OSError:
+        return host_fingerprint()
+    first, complete, _ = text.partition("\n\n")
+    lines = [line for line in first.splitlines() if line.partition(":")[0].strip().lower() not in _CHANGING]
+    said = any(line.lower().startswith(("flags", "features")) for line in lines)
+    return "\n".join(lines) if complete and said else host_fingerprint()
 
 
 def _sources() -> str | None:

@@ -16,7 +16,8 @@ from kinetree.compiler.entry import entry
 from kinetree.compiler.graph import Expr, Graph
 from kinetree.compiler.kept import Compiled, Shapes, key_text, load, object_code_once, store
 from kinetree.compiler.layout import WORKSPACE_ON_STACK, by_batch, joined, slots, states
-from kinetree.compiler.llvm import LANES, MachineCode, host_lanes, linked, object_code, text_size
+from kinetree.compiler.linking import MachineCode, linked
+from kinetree.compiler.llvm import LANES, host_lanes, object_code, text_size
 from kinetree.compiler.movers import movers
 from kinetree.compiler.stats import KernelStats, count, counted, operations_in
 from kinetree.compiler.text import Lanes

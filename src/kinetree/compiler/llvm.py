@@ -4,37 +4,28 @@ import ctypes
 import functools
 import itertools
 import sys
-import weakref
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kinetree.compiler.text import FLOAT32, FLOAT64, Lanes
 
-__all__ = ["LANES", "MachineCode", "host_fingerprint", "host_lanes", "linked", "object_code", "text_size"]
+__all__ = [
+    "LANES",
+    "compiler_fingerprint",
+    "host_fingerprint",
+    "host_lanes",
+    "linked_by_llvm",
+    "object_code",
+    "text_size",
+]
 
 _REGISTERS = (16, 32, 64)  # bytes
 LANES = tuple(Lanes(size // element.bytes, element) for element in (FLOAT64, FLOAT32) for size in _REGISTERS)
 """What fills the vector registers of some machine."""
 _OPTIMIZATION = 2
 _NUMBERS = itertools.count()
-
-
-@dataclass(frozen=True)
-class MachineCode:
-    """Code in memory; it lives as long as `library` does.
-
-    Attributes
-    ----------
-    addresses : dict
-        Of the functions that can be called from elsewhere, by name.
-    library : object
-        Owner of the memory.
-    """
-
-    addresses: dict[str, int]
-    library: Any
 
 
 @functools.cache
@@ -63,11 +54,17 @@ def host_lanes(dtype: np.dtype[Any] = FLOAT64.dtype) -> Lanes:
     return next(lanes for lanes in LANES if (lanes.bytes, lanes.element.dtype) == (size, dtype))
 
 
-def host_fingerprint() -> tuple[str, ...]:
-    """What makes machine code of a text, and for which processor."""
+def compiler_fingerprint() -> str:
+    """Which LLVM this is, without importing it: its version, and the size and date of its library."""
     import llvmlite
 
-    return f"llvmlite {llvmlite.__version__}, LLVM {_binding().llvm_version_info}", *_host()
+    files = sorted(Path(llvmlite.__file__).parent.glob("binding/*llvmlite*"))
+    return f"llvmlite {llvmlite.__version__} {[(x.name, x.stat().st_size, x.stat().st_mtime_ns) for x in files]}"
+
+
+def host_fingerprint() -> str:
+    """The processor, as LLVM sees it."""
+    return " ".join(_host())
 
 
 def _machine() -> Any:
@@ -101,18 +98,10 @@ def text_size(code: bytes) -> int:
     return sum(part.size() for part in _binding().ObjectFileRef.from_data(code).sections() if part.is_text())
 
 
-def linked(code: bytes, *names: str) -> MachineCode:
-    """Object code, ready to run: its functions of these names. ``release``, if named, is called when it is dropped."""
+def linked_by_llvm(code: bytes, names: tuple[str, ...]) -> tuple[dict[str, int], Any]:
+    """Where the functions of these names are, and the owner of the memory."""
     library = _binding().JITLibraryBuilder().add_object_img(code).add_current_process()
     for name in names:
         library.export_symbol(name)
     made = library.link(_linker(), f"kernel {next(_NUMBERS)}")
-    found = MachineCode({name: made[name] for name in names}, made)
-    if "release" in names:
-        weakref.finalize(found, _release, found.addresses["release"], made).atexit = False
-    return found
-
-
-def _release(address: int, library: Any) -> None:
-    """Free what a module kept from call to call; the library is an argument so that its code is still there."""
-    ctypes.CFUNCTYPE(None)(address)()
+    return {name: made[name] for name in names}, made

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.compiler.kept import object_code_once
-from kinetree.compiler.llvm import linked
+from kinetree.compiler.linking import linked
 from kinetree.compiler.team import TEAM_TEXT, WORKER_WORDS
 from kinetree.errors import InputError
 
