@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from kinetree.spatial.scalars import Array
 MOST_SEARCHED: Final = 300
 """Bodies up to which frames are chosen. The sweeps of more run as loops, to which a zero in one body is no help."""
 ROUNDING: Final = 16 * np.finfo(float).eps
+OWN: Final = Pose()
 TURN, SHIFT, ANY = 28, 14, 150
 """Operations that a congruence takes for a turn, for a coordinate of a shift, and for a rotation that is neither."""
 
@@ -63,7 +64,7 @@ class LeanModel:
     @cached_property
     def inertias(self) -> tuple[Array, ...]:
         """M of each body (6, 6)."""
-        return tuple(inertia_matrix(J) for J in self.pseudo_inertias)
+        return tuple(once_each(inertia_matrix, self.pseudo_inertias))
 
     @cached_property
     def grouped(self) -> LeanModel:
@@ -88,11 +89,22 @@ class LeanModel:
         return tuple(body.frame for body in self.bodies)
 
 
+def once_each(function: Callable[[Any], Any], objects: Sequence[Any]) -> list[Any]:
+    """What a function makes of objects, made once where the same object comes again."""
+    made: dict[int, Any] = {}
+    for x in objects:
+        if id(x) not in made:
+            made[id(x)] = function(x)
+    return [made[id(x)] for x in objects]
+
+
 def lean_bodies(bodies: Sequence[Body], tree: Tree) -> tuple[LeanBody, ...]:
-    """The bodies in frames that leave few numbers."""
+    """The bodies in frames that leave few numbers; of more than `MOST_SEARCHED`, in their own."""
+    if len(bodies) > MOST_SEARCHED:
+        moments = once_each(lambda inertia: inertia.pseudo_inertia, [body.inertia for body in bodies])
+        return tuple(LeanBody(body.joint, body.placement, J, OWN) for body, J in zip(bodies, moments, strict=True))
     search = _Search(bodies, tree)
-    if len(bodies) <= MOST_SEARCHED:
-        search.run()
+    search.run()
     return tuple(search.body(k) for k in range(len(bodies)))
 
 
