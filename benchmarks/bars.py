@@ -72,7 +72,8 @@ def bars(rows: list[Row], threads: int, memory: dict | None, second_start: float
     long = found.seconds.get((f"chain-{LONG_CHAIN}", FORWARD, 1, KERNEL))
     work = f"forward dynamics, a chain of {LONG_CHAIN:,}"
     yield _at_most(f"{work}, time per body", 250, "ns", None if long is None else long / LONG_CHAIN * 1e9)
-    yield _at_most(f"{work}, kernel's memory per body", 2048, "bytes", memory and memory["kernel"])
+    for what, words in (("kernel", "its tables and workspace"), ("process", "growth of the process")):
+        yield _at_most(f"{work}, memory per body: {words}", 2048, "bytes", memory and memory[what])
     ratio = found.ratio(("chain-10000", FORWARD, 1, KERNEL), ("chain-100", FORWARD, 1, KERNEL))
     yield at_most("forward dynamics, time per body, 100 → 10,000 bodies", "itself", 1.6, ratio and ratio / 100)
     for robot in ("Panda", "G1"):

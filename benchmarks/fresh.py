@@ -1,5 +1,8 @@
 """What only a fresh process can tell: how long an import takes, how much memory a long chain, how fast a core is."""
 
+import contextlib
+import ctypes
+import gc
 import multiprocessing
 import os
 import resource
@@ -39,8 +42,8 @@ print(time.process_time() - started)
 
 
 def chain_bytes(size: int) -> dict[str, float]:
-    """Bytes per body of a chain: of the model; of the kernel for forward dynamics after a call, resident and at most on the way
-    there; of its workspace.
+    """Bytes per body of a chain: of the model; of the tables and the workspace of the kernel for forward dynamics; by how much
+    compiling and calling it made the process larger (what the allocator holds given back), and at most on the way there.
     """
     return _in_a_process(_chain_bytes, size)
 
@@ -69,6 +72,7 @@ def _chain_bytes(size):
     os.environ["KINETREE_CACHE"] = "0"
     import kinetree as kt
     from benchmarks.models import chain
+    from kinetree.compiler.ufunc import owner_of
 
     kt.compile(kt.forward_dynamics, chain(3), lowering="looped")  # what any kernel needs is not the chain's
     start = _resident()
@@ -79,10 +83,13 @@ def _chain_bytes(size):
     kernel = kt.compile(kt.forward_dynamics, model)
     kernel(q, v, v)
     after, most = _resident(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    sizes = {"model": built - start, "kernel": after - before, "kernel_at_most": most - before}
-    sizes["workspace"] = kernel.stats.workspace_bytes
-    return {what: count / size for what, count in sizes.items()}
+    tables = sum(table.nbytes for table in owner_of(kernel).tables)
+    sizes = {"model": built - start, "kernel": tables + kernel.stats.workspace_bytes, "process": after - before}
+    return {what: count / size for what, count in {**sizes, "process at most": most - before}.items()}
 
 
 def _resident() -> int:
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()

@@ -4,11 +4,11 @@ import ctypes
 import time
 from dataclasses import dataclass
 
+import llvmlite.binding as llvm
+
 import kinetree as kt
 from benchmarks.models import Case
 from benchmarks.peers.kinetree import FUNCTIONS
-from kinetree.compiler.llvm import host_lanes, linked, object_code
-from kinetree.compiler.text import Lanes
 
 CHAINS = 24
 """Operations that do not wait for each other: more than latency times units of a core, fewer than it has registers."""
@@ -46,21 +46,32 @@ def limits(case: Case, quantity: str, rates: Rates) -> dict:
 
 
 def _rate(multiply_adds: int, additions: int) -> float:
-    lanes, count = host_lanes(), multiply_adds + additions
-    code = linked(object_code(_text(lanes, multiply_adds, additions)), "loop")
-    run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(code.addresses["loop"])
-    sink, best = (ctypes.c_double * lanes.count)(), float("inf")
+    lanes, count = kt.compile(kt.kinetic_energy, kt.example("planar-2r")).stats.lanes, multiply_adds + additions
+    engine = _engine(_text(lanes, multiply_adds, additions))
+    run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(engine.get_function_address("loop"))
+    sink, best = (ctypes.c_double * lanes)(), float("inf")
     for _ in range(SAMPLES):
         started = time.process_time()
         run(ctypes.addressof(sink), TURNS)
         best = min(best, time.process_time() - started)
-    return count * TURNS * lanes.count / best
+    return count * TURNS * lanes / best
 
 
-def _text(lanes: Lanes, multiply_adds: int, additions: int) -> str:
+def _engine(text: str):
+    """Owner of the machine code of a module; it lives as long as this does."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = llvm.get_host_cpu_features().flatten()
+    machine = llvm.Target.from_default_triple().create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=2)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(text), machine)
+    engine.finalize_object()
+    return engine
+
+
+def _text(lanes: int, multiply_adds: int, additions: int) -> str:
     """A loop of independent x ← x h + h and x ← x + h, h = ½, whose sum is stored so that nothing is left out."""
-    vector, half, count = str(lanes), lanes.splat(0.5), multiply_adds + additions
-    fma = f"@llvm.fma.v{lanes.count}f{8 * lanes.element.bytes}"
+    vector, half, count = f"<{lanes} x double>", "splat (double 5.0e-1)", multiply_adds + additions
+    fma = f"@llvm.fma.v{lanes}f64"
     steps = [f"  %y{k} = call {vector} {fma}({vector} %x{k}, {vector} {half}, {vector} {half})" for k in range(multiply_adds)]
     sums = [f"  %y{k} = fadd {vector} %x{k}, {half}" for k in range(multiply_adds, count)]
     if sums:
@@ -76,5 +87,6 @@ def _text(lanes: Lanes, multiply_adds: int, additions: int) -> str:
             f"  %s0 = fadd {vector} %y0, {half}",
             *(f"  %s{k} = fadd {vector} %s{k - 1}, %y{k}" for k in range(1, count)),
             f"  store {vector} %s{count - 1}, ptr %sink, align 8\n  ret void\n}}",
+            'attributes #0 = { "prefer-vector-width"="512" "min-legal-vector-width"="512" }',
         )
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from benchmarks.bars import THREADS_BATCH
+from benchmarks.bars import LONG_CHAIN, THREADS_BATCH
 from benchmarks.peers.kinetree import KERNEL
 from benchmarks.peers.peer import FORWARD, INVERSE, ROLLOUT, STEPS
 from benchmarks.race import Row
@@ -54,6 +54,13 @@ def _lines(report: Report, picture: str | None) -> Iterator[str]:
             yield from _family(rows)
     yield from _others(report)
     yield from _limit(report)
+    if report.memory:
+        yield "## Memory\n"
+        sizes = ", ".join(f"{what} {size:,.0f}" for what, size in report.memory.items())
+        yield _prose(f"""
+            Bytes per body of a chain of {LONG_CHAIN:,}: {sizes}. The kernel is its tables and workspace; the process grows by
+            compiling and calling it once, what the allocator holds given back; at most, on the way there.
+        """)
     yield "## Losses\n"
     yield from _listed(losses(report.rows), "None: nobody was faster than kinetree's kernel in any race.")
     yield "## Failed or left out\n"

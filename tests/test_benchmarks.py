@@ -76,6 +76,11 @@ def test_a_peer_that_dies_or_takes_too_long_is_a_line():
             killed.first(0)
 
 
+def test_memory_of_a_chain_is_measured():
+    found = importlib.import_module("benchmarks.fresh").chain_bytes(2000)
+    assert 0 < found["kernel"] <= found["process at most"]
+
+
 def test_humanoids_are_those_of_mujoco():
     """Two joints on one body, a body without, joints off its origin: as a kinetree model, and in MuJoCo."""
     mujoco, mjcf = pytest.importorskip("mujoco"), importlib.import_module("benchmarks.mjcf")

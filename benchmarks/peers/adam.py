@@ -19,7 +19,7 @@ class Adam(JaxPeer):
     computes = """
     `aba` is of a floating base. Inverse dynamics, which it lacks, is `mass_matrix` @ a + `bias_force`: more work than ours.
     Forward dynamics of a fixed base is a solve with the joints' block of `mass_matrix`. It takes batches without vmap,
-    under which it fails with this JAX.
+    under which it fails with this JAX; prismatic joints, such as Panda's fingers, fail in it too.
     """
 
     def __init__(self, case: Case, threads: int) -> None:

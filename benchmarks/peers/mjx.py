@@ -14,7 +14,8 @@ class MJX(JaxPeer):
 
     name = "MJX"
     computes = """
-    As MuJoCo's: `mjx.forward` and `mjx.inverse` of the model without contacts and constraints.
+    As MuJoCo's: `mjx.forward` and `mjx.inverse` of the model without contacts and constraints. Along a chain from a fixed base,
+    Panda's too, its kinematics as XLA compiles them for a CPU take many times longer with every body.
     """
 
     def __init__(self, case: Case, threads: int) -> None:
