@@ -28,6 +28,7 @@ class Kinetree(Peer):
 
     def contestants(self, quantity: str, q: Array, v: Array, x: Array) -> Iterator[Contestant]:
         more = f", {self.threads} threads" if self.threads > 1 else ""
+        q, v, x = map(np.ascontiguousarray, (q, v, x))
         if quantity == ROLLOUT:
             yield Contestant(OUR_ROLLOUT + more, lambda: self._rollout(q, v, x), _last_state)
             return
