@@ -22,10 +22,10 @@ __all__ = [
     "copied",
     "joined",
     "moved",
+    "over_states",
     "renamed",
     "slots",
     "states",
-    "workspace",
 ]
 
 WORKSPACE_ON_STACK = 256 * 1024  # bytes; beyond it the workspace comes from malloc
@@ -194,7 +194,7 @@ def states(
         Lines between the body and the moving of its results; they find ``%beyond``, the first spare slot, and go to ``%move``.
     """
     shapes, size = [*inputs, *outputs], lanes.element.bytes
-    entry, move_in, move_out, look_ahead, slot = arguments(shapes), [], [], [], 0
+    move_in, move_out, look_ahead, slot = [], [], [], 0
     for k, shape in enumerate(shapes):
         word, lines = ("pack", move_in) if k < len(inputs) else ("unpack", move_out)
         lines += [f"  %offset{k} = mul i64 %i, %outer{k}", f"  %array{k} = getelementptr i8, ptr %base{k}, i64 %offset{k}"]
@@ -209,21 +209,9 @@ def states(
         ]
         slot += slots([shape])
     newline = "\n"
-    declarations, take, give, ready = workspace(lanes.bytes * (slot + spare))
-    return f"""{declarations}{_AHEAD.format(size=size)}
-define internal i32 @states({ARGUMENTS}) #0 {{
-start:
-  %n = load i64, ptr %dims
-  %tables = getelementptr ptr, ptr %data, i64 {DATA}
-  %some = icmp sgt i64 %n, 0
-  br i1 %some, label %entry, label %nothing
-entry:
-{take}
-{newline.join(entry)}
-  %result = getelementptr {lanes}, ptr %work, i64 {slots(inputs)}
-  br label %group
+    loop = f"""  br label %group
 group:
-  %i = phi i64 [0, %{ready}], [%i.next, %move]
+  %i = phi i64 [0, %begin], [%i.next, %move]
   %left = sub i64 %n, %i
   %full = icmp sgt i64 %left, {lanes.count}
   %m = select i1 %full, i64 {lanes.count}, i64 %left
@@ -240,14 +228,9 @@ move:
 {newline.join(move_out)}
   %i.next = add i64 %i, {lanes.count}
   %again = icmp slt i64 %i.next, %n
-  br i1 %again, label %group, label %exit
-exit:
-{give}
-  ret i32 0
-nothing:
-  ret i32 0
-}}
-"""
+  br i1 %again, label %group, label %exit"""
+    work = over_states(shapes, lanes.bytes * (slot + spare), f"{lanes}, ptr %work, i64 {slots(inputs)}", loop)
+    return _AHEAD.format(size=size) + work
 
 
 def arguments(shapes: Sequence[tuple[int | str, ...]]) -> list[str]:
@@ -280,12 +263,41 @@ def moved(word: str, k: int, shape: tuple[int, ...], slot: int, lanes: Lanes, fi
     ]
 
 
-def workspace(size: int) -> tuple[str, str, str, str]:
-    """A workspace ``%work`` of so many bytes: what it needs declared, lines that take it and give it back, and the label of
-    the block in which it is there, if it is taken in one called entry."""
-    if size <= WORKSPACE_ON_STACK:
-        return "", f"  %work = alloca [{max(size, 64)} x i8], align 64", "", "entry"
-    return _HEAP.format(bytes=size + 64), _TAKE, _GIVE, "ready"
+def over_states(shapes: Sequence[tuple[int | str, ...]], size: int, results: str, loop: str) -> str:
+    """LLVM text of ``@states`` around a loop, and what that needs declared.
+
+    Parameters
+    ----------
+    shapes : core shapes of all arguments; a name stands for an extent that only strides ask for
+    size : bytes of the workspace ``%work``
+    results : of the workspace, where in it ``%result`` is: the type and the slot of a getelementptr
+    loop : blocks that begin where ``%begin`` ends, and end in ``%exit``; ``%n`` states, at least one, and ``%tables`` are there
+    """
+    on_stack = size <= WORKSPACE_ON_STACK
+    declarations = "" if on_stack else _HEAP.format(bytes=size + 64)
+    take = f"  %work = alloca [{max(size, 64)} x i8], align 64" if on_stack else _TAKE
+    newline = "\n"
+    return f"""{declarations}
+define internal i32 @states({ARGUMENTS}) #0 {{
+start:
+  %n = load i64, ptr %dims
+  %tables = getelementptr ptr, ptr %data, i64 {DATA}
+  %some = icmp sgt i64 %n, 0
+  br i1 %some, label %entry, label %nothing
+entry:
+{take}
+  br label %begin
+begin:
+{newline.join(arguments(shapes))}
+  %result = getelementptr {results}
+{loop}
+exit:
+{"" if on_stack else _GIVE}
+  ret i32 0
+nothing:
+  ret i32 0
+}}
+"""
 
 
 COPY = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"

@@ -7,10 +7,9 @@ all segments. What is left over goes to all lanes, and comes from the first.
 from collections.abc import Sequence
 from typing import final
 
-from kinetree.compiler.entry import ARGUMENTS, DATA
 from kinetree.compiler.kept import Shapes
 from kinetree.compiler.kernel import Frame, KernelSource
-from kinetree.compiler.layout import arguments, joined, slots, workspace
+from kinetree.compiler.layout import joined, over_states, slots
 from kinetree.compiler.movers import movers
 from kinetree.compiler.text import Lanes
 
@@ -46,34 +45,17 @@ class Segments(Frame):
             lines += self._moved("pack" if k < count else "unpack", k, shape, slot, body.lanes)
             slot += slots([shape])
         newline = "\n"
-        declarations, take, give, ready = workspace(body.lanes.bytes * (slot + body.spare))
-        return f"""{declarations}
-define internal i32 @states({ARGUMENTS}) #0 {{
-start:
-  %n = load i64, ptr %dims
-  %tables = getelementptr ptr, ptr %data, i64 {DATA}
-  %some = icmp sgt i64 %n, 0
-  br i1 %some, label %entry, label %nothing
-entry:
-{take}
-{newline.join(arguments(shapes))}
-  %result = getelementptr {body.lanes}, ptr %work, i64 {slots(body.inputs)}
-  br label %state
+        loop = f"""  br label %state
 state:
-  %i = phi i64 [0, %{ready}], [%i.next, %state]
+  %i = phi i64 [0, %begin], [%i.next, %state]
 {newline.join(inward)}
   call void @body(ptr %work, ptr %result, ptr %tables)
 {newline.join(outward)}
   %i.next = add i64 %i, 1
   %again = icmp slt i64 %i.next, %n
-  br i1 %again, label %state, label %exit
-exit:
-{give}
-  ret i32 0
-nothing:
-  ret i32 0
-}}
-"""
+  br i1 %again, label %state, label %exit"""
+        size, results = body.lanes.bytes * (slot + body.spare), f"{body.lanes}, ptr %work, i64 {slots(body.inputs)}"
+        return over_states(shapes, size, results, loop)
 
     def _moved(self, word: str, k: int, shape: tuple[int, ...], slot: int, lanes: Lanes) -> list[str]:
         """Lines that move what is left over of argument k, then its segments."""

@@ -11,10 +11,9 @@ One group of states, as many as a vector has lanes, goes through all steps befor
 from collections.abc import Collection
 from typing import final
 
-from kinetree.compiler.entry import ARGUMENTS, DATA
 from kinetree.compiler.kept import Shapes
 from kinetree.compiler.kernel import Frame, KernelSource
-from kinetree.compiler.layout import COPY, arguments, copied, joined, moved, slots, workspace
+from kinetree.compiler.layout import COPY, copied, joined, moved, over_states, slots
 from kinetree.compiler.movers import movers
 
 __all__ = ["TimeLoop"]
@@ -51,32 +50,20 @@ def _text(body: KernelSource, driven: Collection[int], inputs: Shapes, outputs: 
     first, at = len(inputs), 0
     for k, shape in enumerate(body.outputs, start=first):
         touch += _at_row(f"{k}.ahead", k, "%r")
-        touch.append(f"  call void @touch(ptr %array{k}.ahead, i64 %outer{k}, i64 %m, i64 {8 * slots([shape])})")
+        touch.append(
+            f"  call void @touch(ptr %array{k}.ahead, i64 %outer{k}, i64 %m, i64 {lanes.element.bytes * slots([shape])})"
+        )
         store += _at_row(f"{k}", k, "%r") + moved("unpack", k, shape, at, lanes, first=1)
         at += slots([shape])
-    declarations, take, give, ready = workspace(lanes.bytes * (slot + state + body.spare))
     newline, plan, number = "\n", first - 1, lanes.element.name
-    return f"""{COPY}
-{declarations}
-{_TOUCH}
-define internal i32 @states({ARGUMENTS}) #0 {{
-start:
-  %n = load i64, ptr %dims
-  %tables = getelementptr ptr, ptr %data, i64 {DATA}
-  %some = icmp sgt i64 %n, 0
-  br i1 %some, label %entry, label %nothing
-entry:
-{take}
-{newline.join(arguments([*inputs, *outputs]))}
-  %rows.float = load {number}, ptr %base{plan}
+    loop = f"""  %rows.float = load {number}, ptr %base{plan}
   %rows = fptosi {number} %rows.float to i64
   %every.at = getelementptr i8, ptr %base{plan}, i64 %core{plan}.0
   %every.float = load {number}, ptr %every.at
   %every = fptosi {number} %every.float to i64
-  %result = getelementptr {lanes}, ptr %work, i64 {slot}
   br label %group
 group:
-  %i = phi i64 [0, %{ready}], [%i.next, %next]
+  %i = phi i64 [0, %begin], [%i.next, %next]
   %left = sub i64 %n, %i
   %full = icmp sgt i64 %left, {lanes.count}
   %m = select i1 %full, i64 {lanes.count}, i64 %left
@@ -104,14 +91,9 @@ store:
 next:
   %i.next = add i64 %i, {lanes.count}
   %again = icmp slt i64 %i.next, %n
-  br i1 %again, label %group, label %exit
-exit:
-{give}
-  ret i32 0
-nothing:
-  ret i32 0
-}}
-"""
+  br i1 %again, label %group, label %exit"""
+    size, results = lanes.bytes * (slot + state + body.spare), f"{lanes}, ptr %work, i64 {slot}"
+    return f"{COPY}\n{_TOUCH}{over_states([*inputs, *outputs], size, results, loop)}"
 
 
 # Asks for the memory of a row that is going to be written, while its states are computed: of 1,024 Panda arms, every state
