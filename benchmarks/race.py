@@ -186,9 +186,9 @@ class _Runner:
 
     def start(self, plan: Plan) -> None:
         self.row.first = self.worker.first(self.index)
-        once = self._timed(1)
-        self.calls = max(1, min(5000, int(plan.sample / max(once, 1e-9))))
         self.most = plan.repeats
+        while (once := self._timed(self.calls)) * self.calls < plan.sample:
+            self.calls *= 2
         if once > LONG:
             self.row.samples.append(once)
             self.most = 1

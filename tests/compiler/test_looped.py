@@ -37,6 +37,8 @@ EXPRESSIONS = {
     "velocities": lambda ops, x: ops.phi.T @ (ops.H.T @ x),
     "several": lambda ops, x: {"logdet": ops.mass.logdet(), "D": ops.D @ x},
     "compliance": lambda ops, w: ops.Omega @ w,
+    "scaled": lambda ops, v: (ops.mass @ (2.0 * v - v / 4.0 + 1.0) - v) * 0.5 + v,
+    "forces": lambda ops, w: ops.phi @ w - ops.phi.T @ (1.0 - w) * 3.0 + w,
     "steps": lambda ops, w: (2.0 - ops.psi.inv + ops.K @ ops.H + ops.E.T) @ ops.P_plus @ (ops.tau.T + ops.taubar) @ w,
 }
 
@@ -173,7 +175,7 @@ def test_batches_strides_and_out():
 
 @pytest.mark.parametrize(
     ("function", "message"),
-    [(kt.mass_matrix, "more with its arrays"), (lambda ops, v: ops.mass @ (v * 2.0), "more with its arrays")],
+    [(kt.mass_matrix, "more with its arrays"), (lambda ops, v: ops.mass @ v[::-1], "more with its arrays")],
 )
 def test_what_is_no_sweep_is_refused_or_straight(function, message):
     model = chain(30)

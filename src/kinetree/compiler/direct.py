@@ -4,7 +4,8 @@ A ufunc is called through a pointer that it carries (PEP 590); that of a kernel 
 exactly the core shape, of the kernel's own numbers, contiguous and of no subclass, or a Python float where one number is asked
 for, and nothing else is said but `out`, then the state is computed at once. Any other call goes the way it would have gone,
 and so does one that raises floating-point flags somebody may want to hear of. What NumPy has to tell for that is read at run
-time from `HOST`, so that code may be kept on disk.
+time from `HOST`, so that code may be kept on disk. Dtypes are alike if kind, character, byte order and number are: an array
+that came from another process has a dtype object of its own.
 """
 
 from __future__ import annotations
@@ -71,6 +72,8 @@ entry:
   %host.at = getelementptr ptr, ptr %data, i64 {HOST}
   %host = load ptr, ptr %host.at
 {newline.join(words)}
+  %kind.at = getelementptr i8, ptr %host{NUMBERS}, i64 {head + 8}
+  %kind = load i64, ptr %kind.at
   %plain = icmp eq ptr %keywords, null
   %number = and i64 %count, {2**63 - 1}
   %enough = icmp eq i64 %number, {first}
@@ -181,7 +184,9 @@ def _taken(name: str, place: int) -> list[str]:
 def _checked(name: str, shape: tuple[int, ...], head: int, flags: int) -> list[str]:
     """On to what follows if it is a ``PyArrayObject`` with nothing unusual about it."""
     lines = _field(f"%{name}", "type", "ptr", head - 8, f"%host{ARRAY_TYPE}")
-    lines += _field(f"%{name}", "dtype", "ptr", head + 40, f"%host{NUMBERS}")
+    lines += [f"  %{name}.dtype.at = getelementptr i8, ptr %{name}, i64 {head + 40}"]
+    lines += [f"  %{name}.dtype = load ptr, ptr %{name}.dtype.at"]
+    lines += _field(f"%{name}.dtype", "kind", "i64", head + 8, "%kind")
     lines += _field(f"%{name}", "rank", "i32", head + 8, str(len(shape)))
     lines += _field(f"%{name}", "flags", "i32", head + 48, str(flags), mask=flags)
     lines += [f"  %{name}.shape.at = getelementptr i8, ptr %{name}, i64 {head + 16}"]

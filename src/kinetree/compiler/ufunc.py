@@ -150,12 +150,15 @@ def host_address(dtype: np.dtype[Any]) -> int:
 def _host(dtype: np.dtype[Any]) -> Any:
     """The words that `direct` names."""
     array, at = np.ones((2, 3), dtype), _at_call()
+    kind = dtype.kind + dtype.char + dtype.byteorder
     fields = [
         ctypes.c_void_p.from_address(id(array) + HEAD - 8).value == id(np.ndarray),
         ctypes.c_void_p.from_address(id(array) + HEAD).value == array.ctypes.data,
         ctypes.c_int.from_address(id(array) + HEAD + 8).value == 2,
         ctypes.c_void_p.from_address(id(array) + HEAD + 40).value == id(dtype),
         ctypes.c_int.from_address(id(array) + HEAD + 48).value == array.flags.num,
+        (ctypes.c_char * 3).from_address(id(dtype) + HEAD + 8).raw == kind.encode(),
+        ctypes.c_int.from_address(id(dtype) + HEAD + 12).value == dtype.num,
         ctypes.c_double.from_address(id(1.5) + HEAD).value == 1.5,
         HEAD <= at < np.ufunc.__basicsize__,
     ]

@@ -69,38 +69,6 @@ class Piece:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Vector:
-    """An input array (shape), to be split into what each body owns."""
-
-    program: Program
-    name: str
-    shape: tuple[int, ...]
-    _pieces: dict[Any, Piece] = field(default_factory=dict)
-
-    def split(self, slices: Sequence[slice]) -> Piece:
-        """Part k is [slices[k]]. Raises NotSweepsError if the array is no such vector."""
-        if self.shape != (slices[-1].stop,):
-            raise NotSweepsError(f"{self.name} has shape {self.shape}, not ({slices[-1].stop},)")
-        if id(slices) not in self._pieces:
-            starts, sizes = tuple(s.start for s in slices), tuple(s.stop - s.start for s in slices)
-            self._pieces[id(slices)] = Piece(self.program, self, starts, sizes)
-        return self._pieces[id(slices)]
-
-    def rows(self) -> Piece:
-        """Part k is row k. Raises NotSweepsError if there is not one row per body."""
-        if self.shape[:1] != (len(self.program.tree),):
-            raise NotSweepsError(f"{self.name} has shape {self.shape}, not one row per body")
-        width = 1
-        for extent in self.shape[1:]:
-            width *= extent
-        if "rows" not in self._pieces:
-            starts = tuple(range(0, width * self.shape[0], width))
-            self._pieces["rows"] = Piece(self.program, self, starts, (width,) * self.shape[0])
-        return self._pieces["rows"]
-
-
-@final
-@dataclass(frozen=True, eq=False)
 class Total:
     """A sum over all bodies. Linear maps of it are maps of what each body adds, so `c * total`, `c @ total` are totals."""
 
@@ -131,11 +99,11 @@ class Total:
         return Total(self.program, self.program.each(linear, (self.values,)))
 
 
-class _Owned(ABC):
-    """What each body owns of an array; arithmetic with numbers and with others of its kind is done body by body."""
+class _Operand(ABC):
+    """What arithmetic is done with body by body: one number, an input array, an output array; the last one says how."""
 
     program: Program
-    values: Recorded
+    rank: int
 
     __array_ufunc__ = None
 
@@ -165,37 +133,110 @@ class _Owned(ABC):
 
     def _with(self, node: Callable[[Any, Any], Any], other: Any) -> Any:
         if isinstance(other, Real):
-            return self._like(self.program.each(lambda x: node(x, other), (self.values,)), self)
-        if isinstance(other, _Owned):
-            return self._like(self.program.each(node, (self.values, other.values)), other)
+            return self.combined(lambda x: node(x, other), self)
+        if isinstance(other, _Operand):
+            return max(self, other, key=lambda x: x.rank).combined(node, self, other)
         return NotImplemented
 
     @abstractmethod
-    def _like(self, values: Recorded, other: _Owned) -> _Owned:
-        """`values` as what arithmetic of this and another gives."""
+    def combined(self, node: Callable[..., Any], *operands: Any) -> Any:
+        """What a node function makes of operands, of which this is the one of highest rank."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Number(_Owned):
+class Number(_Operand):
     """One number, the same to every body."""
 
     program: Program
     values: Recorded
+    rank = 0
 
-    def _like(self, values: Recorded, other: _Owned) -> _Owned:
-        return Number(self.program, values) if isinstance(other, Number) else other._like(values, other)
+    def combined(self, node: Callable[..., Any], *operands: Any) -> Number:
+        return Number(self.program, self.program.each(node, tuple(x.values for x in operands)))
+
+
+class Given(_Operand):
+    """An array to be split into what each body owns."""
+
+    shape: tuple[int, ...]
+    rank = 1
+
+    @abstractmethod
+    def split(self, slices: Sequence[slice]) -> Any:
+        """Part k is [slices[k]]. Raises NotSweepsError if the array is no such vector."""
+
+    @abstractmethod
+    def rows(self) -> Any:
+        """Part k is row k. Raises NotSweepsError if there is not one row per body."""
+
+    def combined(self, node: Callable[..., Any], *operands: Any) -> Combined:
+        if any(isinstance(x, Given) and x.shape != self.shape for x in operands):
+            raise NotSweepsError("arrays of different shapes are combined")
+        return Combined(self.program, self.shape, node, operands)
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Result(_Owned):
+class Vector(Given):
+    """An input array (shape)."""
+
+    program: Program
+    name: str
+    shape: tuple[int, ...]
+    _pieces: dict[Any, Piece] = field(default_factory=dict, repr=False)
+
+    def split(self, slices: Sequence[slice]) -> Piece:
+        if self.shape != (slices[-1].stop,):
+            raise NotSweepsError(f"{self.name} has shape {self.shape}, not ({slices[-1].stop},)")
+        if id(slices) not in self._pieces:
+            starts, sizes = tuple(s.start for s in slices), tuple(s.stop - s.start for s in slices)
+            self._pieces[id(slices)] = Piece(self.program, self, starts, sizes)
+        return self._pieces[id(slices)]
+
+    def rows(self) -> Piece:
+        if self.shape[:1] != (len(self.program.tree),):
+            raise NotSweepsError(f"{self.name} has shape {self.shape}, not one row per body")
+        width = 1
+        for extent in self.shape[1:]:
+            width *= extent
+        if "rows" not in self._pieces:
+            starts = tuple(range(0, width * self.shape[0], width))
+            self._pieces["rows"] = Piece(self.program, self, starts, (width,) * self.shape[0])
+        return self._pieces["rows"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Combined(Given):
+    """Arithmetic on input arrays, done when it is known how they are split."""
+
+    program: Program
+    shape: tuple[int, ...]
+    node: Callable[..., Any]
+    operands: tuple[Any, ...]
+
+    def split(self, slices: Sequence[slice]) -> Recorded:
+        return self._each(lambda x: x.split(slices))
+
+    def rows(self) -> Recorded:
+        return self._each(lambda x: x.rows())
+
+    def _each(self, part: Callable[[Given], Any]) -> Recorded:
+        data = tuple(x.values if isinstance(x, Number) else part(x) for x in self.operands)
+        return self.program.each(self.node, data)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Result(_Operand):
     """An output array: what each body owns, end to end (`is_piled`: along a new first axis)."""
 
     program: Program
     values: Recorded
     is_piled: bool
     slices: Sequence[slice] | None = None
+    rank = 2
 
     def split(self, slices: Sequence[slice]) -> Recorded:
         """As an input of further sweeps: what the bodies own already. Raises NotSweepsError if that was split otherwise."""
@@ -203,10 +244,22 @@ class Result(_Owned):
             raise NotSweepsError("a result is used as a vector of another kind")
         return self.values
 
-    def _like(self, values: Recorded, other: _Owned) -> _Owned:
-        if isinstance(other, Result) and (other.is_piled, other.slices) != (self.is_piled, self.slices):
-            raise NotSweepsError("results of different kinds are combined")
+    def combined(self, node: Callable[..., Any], *operands: Any) -> Result:
+        values = self.program.each(node, tuple(self._part(x) for x in operands))
         return Result(self.program, values, self.is_piled, self.slices)
+
+    def _part(self, x: Any) -> Any:
+        if isinstance(x, Number):
+            return x.values
+        if isinstance(x, Result):
+            if (x.is_piled, x.slices) != (self.is_piled, self.slices):
+                raise NotSweepsError("results of different kinds are combined")
+            return x.values
+        if self.is_piled:
+            return x.rows()
+        if self.slices is None:
+            raise NotSweepsError("a result that is no stacked vector is combined with an input")
+        return x.split(self.slices)
 
 
 @final
