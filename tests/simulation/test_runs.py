@@ -45,7 +45,8 @@ def rewritten(path, **changes):
 def test_round_trip_is_exact(run, model, saved):
     back = load_run(saved, model)
     assert back.provenance() == run.provenance() and repr(back) == repr(run)
-    for name in ("t", "q", "v", "kinetic", "potential", "energy"):
+    assert back.model is model and load_run(saved).model is None
+    for name in ("t", "q", "v", "tau", "kinetic", "potential", "energy"):
         assert np.array_equal(getattr(back, name), getattr(run, name)) and not getattr(back, name).flags.writeable
     assert list(saved.parent.iterdir()) == [saved]
 
@@ -55,6 +56,11 @@ def test_another_model_is_refused(run, saved):
         load_run(saved, example("planar-2r"))
     with pytest.raises(InputError, match="the run is of 'satellite'"):
         conserved(example("planar-2r"), run)
+
+
+def test_first_version_of_the_file_still_loads(run, saved):
+    back = load_run(rewritten(saved, tau=None, about={"version": 1}))
+    assert np.array_equal(back.q, run.q) and not back.tau.any()
 
 
 @pytest.mark.parametrize(

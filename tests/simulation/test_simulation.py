@@ -104,17 +104,30 @@ def test_driven_run_says_that_energy_need_not_be_conserved():
 
 def test_power_of_control_is_the_rate_of_energy():
     arm = example("planar-2r")
-    taken = []
+    run = simulate(arm, duration=1.0, dt=1e-3, control=lambda t, q, v: np.array([np.sin(t), -0.3]))
+    power = np.sum(run.tau * run.v, axis=1)
+    work = np.sum((power[1:] + power[:-1]) / 2) * 1e-3
+    assert run.energy[-1] - run.energy[0] == pytest.approx(work, abs=1e-5)
+
+
+@pytest.mark.parametrize(("integrator", "calls"), [("rk4", 4), ("semi-implicit-euler", 1)])
+def test_forces_are_kept_without_asking_twice(integrator, calls):
+    arm, asked = example("planar-2r"), []
 
     def control(t, q, v):
-        tau = np.array([np.sin(t), -0.3])
-        taken.append((t, tau @ v))
-        return tau
+        asked.append(t)
+        return np.array([np.cos(t), -v[1]])
 
-    run = simulate(arm, duration=1.0, dt=1e-3, control=control)
-    at_steps = np.array(taken)[::4, 1]
-    work = np.sum((at_steps[1:] + at_steps[:-1]) / 2) * 1e-3
-    assert run.energy[-2] - run.energy[0] == pytest.approx(work, abs=1e-5)
+    run = simulate(arm, [0.3, 0.2], duration=0.05, dt=1e-2, control=control, integrator=integrator, store_every=2)
+    assert len(asked) == 5 * calls + 1
+    assert np.array_equal(run.tau, np.stack([np.cos(run.t), -run.v[:, 1]], axis=1))
+
+
+def test_forces_of_wrenches_are_those_that_do_their_work():
+    floater, wrenches = floating(), np.random.default_rng(3).normal(size=(4, 6))
+    run = simulate(floater, duration=0.02, dt=1e-2, control=np.ones(floater.nv), external=wrenches)
+    wanted = 1.0 + functions.generalized_force(floater, run.q, wrenches)
+    assert np.allclose(run.tau, wanted, rtol=0.0, atol=1e-13)
 
 
 def test_last_step_lands_on_duration():

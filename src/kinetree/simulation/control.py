@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree import compilation, functions
 from kinetree.errors import InputError
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
@@ -66,6 +67,27 @@ class Table:
         return (1.0 - s) * self.taus[k - 1] + s * self.taus[k]
 
 
+@final
+class Asked:
+    """A signal that, asked ahead for a state, gives the same answer to the step that begins there, without asking again."""
+
+    def __init__(self, signal: Signal) -> None:
+        self._signal = signal
+        self._state: tuple[float, Array, Array] | None = None
+
+    def ahead(self, t: float, q: Array, v: Array) -> Array:
+        """Its value, kept for the next call."""
+        self._value = self._signal(t, q, v)
+        self._state = t, q, v
+        return self._value
+
+    def __call__(self, t: float, q: Array, v: Array) -> Array:
+        kept, self._state = self._state, None
+        if kept is not None and kept[0] == t and kept[1] is q and kept[2] is v:
+            return self._value
+        return self._signal(t, q, v)
+
+
 def control_signal(model: Model, control: Any) -> Signal | None:
     """A control as the user gave it → tau(t, q, v) (nv,), or None where nothing drives the joints."""
     what = f"control of {model.name!r}"
@@ -83,7 +105,7 @@ def control_signal(model: Model, control: Any) -> Signal | None:
         table = control
         return lambda t, q, v: table(t)
     if callable(control):
-        return _checked(control, (model.nv,), what, _joints(model))
+        return Asked(_checked(control, (model.nv,), what, _joints(model)))
     return _constant(control, (model.nv,), what, _joints(model))
 
 
@@ -94,8 +116,23 @@ def external_signal(model: Model, external: Any) -> Signal | None:
     what, shape = f"external of {model.name!r}", (model.nbodies, 6)
     meaning = "It has one wrench [moment; force] per body, body axes."
     if callable(external):
-        return _checked(external, shape, what, meaning)
+        return Asked(_checked(external, shape, what, meaning))
     return _constant(external, shape, what, meaning)
+
+
+def applied(model: Model, control: Signal | None, external: Signal | None) -> Signal:
+    """The joint forces (nv,) that do the work of control and of external wrenches, for the state a step begins with."""
+    still = np.zeros(model.nv)
+    force = None if external is None else compilation.compile(functions.generalized_force, model)
+
+    def asked(signal: Signal, t: float, q: Array, v: Array) -> Array:
+        return signal.ahead(t, q, v) if isinstance(signal, Asked) else signal(t, q, v)
+
+    def tau(t: float, q: Array, v: Array) -> Array:
+        by_joints = still if control is None else asked(control, t, q, v)
+        return by_joints if external is None or force is None else by_joints + force(q, asked(external, t, q, v))
+
+    return tau
 
 
 def _constant(value: ArrayLike, shape: tuple[int, ...], what: str, meaning: str) -> Signal | None:

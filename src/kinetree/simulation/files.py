@@ -17,7 +17,7 @@ from kinetree.model import Model
 from kinetree.simulation.run import ARRAYS, STATUSES, Run
 from kinetree.spatial.scalars import Array
 
-FORMAT, VERSION = "kinetree-run", 1
+FORMAT, VERSION = "kinetree-run", 2
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "model_name": str,
     "model_digest": str,
@@ -54,7 +54,7 @@ def save_run(run: Run, path: str | os.PathLike[str]) -> None:
 
 
 def load_run(path: str | os.PathLike[str], model: Model | None = None) -> Run:
-    """The run that `Run.save` wrote. Given a model, refuses a run of another one.
+    """The run that `Run.save` wrote. Given its model, the run holds it; a run of another one is refused.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def load_run(path: str | os.PathLike[str], model: Model | None = None) -> Run:
     about = _about(path, found)
     arrays = {name: _array(path, found, name) for name in ARRAYS}
     _check_shapes(path, arrays, about)
-    run = Run(**arrays, **about)
+    run = Run(**arrays, **about, model=model)
     if model is not None and model.digest != run.model_digest:
         raise FileError(
             f"{path}: holds a run of {run.model_name!r} with digest {run.model_digest}, but the model given is "
@@ -89,6 +89,8 @@ def load_run(path: str | os.PathLike[str], model: Model | None = None) -> Run:
 
 def _about(path: Path, found: dict[str, Any]) -> dict[str, Any]:
     """Where the run came from, every entry checked."""
+    if "tau" not in found and "v" in found:
+        found["tau"] = np.zeros(found["v"].shape)  # version 1 did not keep them
     missing = [name for name in ("about", *ARRAYS) if name not in found]
     if missing:
         raise FileError(f"{path}: is not a run saved by kinetree: it lacks {', '.join(missing)}")
@@ -98,9 +100,9 @@ def _about(path: Path, found: dict[str, Any]) -> dict[str, Any]:
         raise FileError(f"{path}: its entry 'about' is damaged: {failure}") from None
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise FileError(f"{path}: is not a run saved by kinetree: its format must be {FORMAT!r}")
-    if about.get("version") != VERSION:
+    if about.get("version") not in range(1, VERSION + 1):
         raise FileError(
-            f"{path}: has version {about.get('version')!r} of the run format; this kinetree reads version {VERSION}. "
+            f"{path}: has version {about.get('version')!r} of the run format; this kinetree reads versions 1 to {VERSION}. "
             "Read it with the kinetree that wrote it, or a newer one."
         )
     for name, kind in _TYPES.items():
@@ -127,7 +129,7 @@ def _array(path: Path, found: dict[str, Any], name: str) -> Array:
 
 def _check_shapes(path: Path, arrays: dict[str, Array], about: dict[str, Any]) -> None:
     K = len(arrays["t"]) if arrays["t"].ndim else 0
-    expected = {"q": (K, len(about["q_labels"])), "v": (K, len(about["v_labels"]))}
+    expected = {"q": (K, len(about["q_labels"])), "v": (K, len(about["v_labels"])), "tau": (K, len(about["v_labels"]))}
     for name, x in arrays.items():
         shape = expected.get(name, (K,))
         if x.shape != shape or not K:

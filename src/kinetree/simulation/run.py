@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
+from kinetree.model import Model
 from kinetree.simulation.labels import Label
 from kinetree.spatial.scalars import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ARRAYS = ("t", "q", "v", "kinetic", "potential")
+ARRAYS = ("t", "q", "v", "tau", "kinetic", "potential")
 STATUSES = ("finished", "interrupted", "stopped")
 
 
@@ -22,14 +23,16 @@ STATUSES = ("finished", "interrupted", "stopped")
 class Run:
     """What a simulation left: K stored states and where they came from. Its arrays are read-only.
 
-    t (K,) [s]; q (K, nq); v (K, nv); kinetic, potential, energy (K,) [J]. status is "finished", "interrupted" (Ctrl-C)
-    or "stopped" (an error, told in message). driven says whether control or external wrenches acted.
-    q_labels and v_labels are the (name, unit) of each coordinate and velocity.
+    t (K,) [s]; q (K, nq); v (K, nv); tau (K, nv) [N m or N], the joint forces of control, and those that do the work of
+    external wrenches; kinetic, potential, energy (K,) [J]. status is "finished", "interrupted" (Ctrl-C) or "stopped" (an
+    error, told in message). driven says whether control or external wrenches acted. q_labels and v_labels are the
+    (name, unit) of each coordinate and velocity. model is what moved; None for a run from a file, if it was not told.
     """
 
     t: Array
     q: Array
     v: Array
+    tau: Array
     kinetic: Array
     potential: Array
     model_name: str
@@ -41,6 +44,7 @@ class Run:
     message: str
     q_labels: tuple[Label, ...]
     v_labels: tuple[Label, ...]
+    model: Model | None = None
 
     def __post_init__(self) -> None:
         for name in ARRAYS:
@@ -84,5 +88,5 @@ class Run:
         return picture(self, path)
 
     def provenance(self) -> dict[str, Any]:
-        """Everything but the arrays, as JSON holds it."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ARRAYS}
+        """Everything but the arrays and the model, as JSON holds it."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in (*ARRAYS, "model")}

@@ -13,7 +13,7 @@ from kinetree.errors import InputError, KinetreeError, SimulationError
 from kinetree.evaluation import checked_arguments
 from kinetree.model import Model
 from kinetree.simulation.checks import check_integrator, check_memory, check_movable, check_seconds, whole_number
-from kinetree.simulation.control import control_signal, external_signal
+from kinetree.simulation.control import applied, control_signal, external_signal
 from kinetree.simulation.labels import coordinate_labels, velocity_labels
 from kinetree.simulation.progress import ProgressBar
 from kinetree.simulation.run import Run
@@ -76,9 +76,9 @@ def simulate(
     store_every = whole_number(store_every, "store_every")
     rows = _rows(model, steps, store_every)
     drives = control_signal(model, control), external_signal(model, external)
-    step = stepper(model, integrator, *drives)
+    step, forces = stepper(model, integrator, *drives), applied(model, *drives)
     record = _Record(model, rows, integrator, float(dt), drives != (None, None))
-    record.store(0.0, q, v)
+    record.store(0.0, q, v, forces(0.0, q, v))
     t, k = 0.0, 0
     try:
         with ProgressBar(steps, progress, f"simulating {model.name}") as bar, np.errstate(all="ignore"):
@@ -88,8 +88,8 @@ def simulate(
                 if not math.isfinite(q_after.dot(q_after) + v_after.dot(v_after)):
                     raise SimulationError(f"the simulation of {model.name!r} diverged: the state {divergence(model, t, dt, v)}")
                 t, q, v = after, q_after, v_after
-                if k % store_every == 0:
-                    record.store(t, q, v)
+                if k % store_every == 0 or k == steps:
+                    record.store(t, q, v, forces(t, q, v))
                 bar.at(k)
     except KeyboardInterrupt:
         return record.run(t, q, v, "interrupted", f"interrupted at t = {t:.9g} s of {duration:g} s")
@@ -107,19 +107,20 @@ class _Record:
     def __init__(self, model: Model, rows: int, integrator: str, dt: float, driven: bool) -> None:
         self._model, self._about = model, (integrator, dt, driven)
         self._t, self._q, self._v = np.empty(rows), np.empty((rows, model.nq)), np.empty((rows, model.nv))
+        self._tau = np.empty((rows, model.nv))
         self._count = 0
 
-    def store(self, t: float, q: Array, v: Array) -> None:
-        """Keep one state."""
+    def store(self, t: float, q: Array, v: Array, tau: Array) -> None:
+        """Keep one state, and the joint forces there."""
         k = self._count
-        self._t[k], self._q[k], self._v[k] = t, q, v
+        self._t[k], self._q[k], self._v[k], self._tau[k] = t, q, v, tau
         self._count = k + 1
 
     def run(self, t: float, q: Array, v: Array, status: str, message: str) -> Run:
-        """What was stored, the last good state (t, q, v) included, with its energies."""
+        """What was stored, the last good state (t, q, v) included, with its energies; the forces there are the last known."""
         if t > self._t[self._count - 1]:
-            self.store(t, q, v)
-        t_all, q_all, v_all = (x[: self._count] for x in (self._t, self._q, self._v))
+            self.store(t, q, v, self._tau[self._count - 1])
+        t_all, q_all, v_all, tau_all = (x[: self._count] for x in (self._t, self._q, self._v, self._tau))
         model, (integrator, dt, driven) = self._model, self._about
         with np.errstate(all="ignore"):
             kinetic = compilation.compile(functions.kinetic_energy, model)(q_all, v_all)
@@ -128,6 +129,7 @@ class _Record:
             t=t_all,
             q=q_all,
             v=v_all,
+            tau=tau_all,
             kinetic=kinetic,
             potential=potential,
             model_name=model.name,
@@ -139,6 +141,7 @@ class _Record:
             message=message,
             q_labels=coordinate_labels(model),
             v_labels=velocity_labels(model),
+            model=model,
         )
 
 
@@ -181,5 +184,5 @@ def _steps(duration: float, dt: float) -> tuple[int, float]:
 def _rows(model: Model, steps: int, store_every: int) -> int:
     """How many states are stored."""
     rows = steps // store_every + 2
-    check_memory(steps, rows, 8 * (model.nq + model.nv + 4))
+    check_memory(steps, rows, 8 * (model.nq + 2 * model.nv + 4))
     return rows
