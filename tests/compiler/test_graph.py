@@ -46,6 +46,7 @@ def test_signs_move_outward(xyz):
     assert x + (-y) is x - y and (-x) + y is y - x and x - (-y) is x + y
     assert (-x) * y is -(x * y) and (-x) * (-y) is x * y and (-x) / y is -(x / y)
     assert (-x).sin() is -(x.sin()) and (-x).cos() is x.cos() and (-x).rint() is -(x.rint())
+    assert abs(-x) is abs(x) is abs(abs(x)) and abs(x.sqrt()) is x.sqrt() and np.abs(np.array([x]))[0] is abs(x)
     assert -2.0 * x is -(2.0 * x) and 3.0 * (2.0 * x) is 6.0 * x
     assert (-x) + (-y) is -(x + y) and x + -2.0 is x - 2.0
 

@@ -181,7 +181,7 @@ def test_a_state_does_not_depend_on_its_neighbours():
 def test_every_operation(lanes):
     graph = Graph()
     x, y = graph.input(2)
-    outputs = [x + y, x - y, y - x, x * y, x / y, -x, (x * x).sqrt(), y.rint(), where(x, x, y), where(y.rint(), 1.0, y)]
+    outputs = [x + y, x - y, y - x, x * y, x / y, -x, (x * x).sqrt(), y.rint(), where(x, x, y), where(y.rint(), 1.0, y), abs(y)]
     outputs += [x.finite_check(), 2.5, -0.0, x, -(x - y) * 3.0, x / 3.0, x * 1e-310]
     array = np.array(outputs, dtype=object)
     number = np.finfo(lanes.element.dtype)
@@ -200,6 +200,7 @@ def test_every_operation(lanes):
         np.rint(b),
         np.where(a, a, b),
         np.where(np.rint(b), 1.0, b),
+        abs(b),
     ]
     wanted += [0 * a, 2.5 * one, -0.0 * one, a, (b - a) * 3.0, a / 3.0, a * 1e-310]
     got = build("f", "", graph, [np.array([x, y], dtype=object)], [array], lanes)(data)

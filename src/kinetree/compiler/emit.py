@@ -183,8 +183,8 @@ class StraightLine:
         elif op == "check":
             a = self._operand(node.args[0])
             lines.append(f"  %v{i} = fsub {T} {a}, {a}")
-        elif op in ("sqrt", "rint"):
-            lines.append(f"  %v{i} = {self._intrinsic(op, self._operand(node.args[0]))}")
+        elif op in ("abs", "sqrt", "rint"):
+            lines.append(f"  %v{i} = {self._intrinsic('fabs' if op == 'abs' else op, self._operand(node.args[0]))}")
         elif op == "log":
             lines += logarithm(f"%v{i}", self._operand(node.args[0]), self.lanes)
         elif op == "where":

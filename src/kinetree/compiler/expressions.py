@@ -158,7 +158,7 @@ class _Call:
         except (TypeError, ZeroDivisionError) as failure:
             raise InputError(
                 f"{_name(self.function)} cannot be traced: {failure} (A kernel knows the operators, + − * / **, "
-                "np.sin, np.cos, np.sqrt and np.log.)"
+                "np.abs, np.sin, np.cos, np.sqrt and np.log.)"
             ) from failure
         results = self._listed(result)
         for x in results:

@@ -6,7 +6,7 @@ The intermediate representation, which is all that an emitter has to understand:
     node    :=  input                          numbered in the order they were asked for
              |  const VALUE                    a float; only ever an operand, never a result
              |  add a b  |  sub a b  |  mul a b  |  div a b
-             |  neg a    |  sqrt a   |  sin a    |  cos a    |  log a    |  rint a
+             |  neg a    |  abs a    |  sqrt a   |  sin a    |  cos a    |  log a    |  rint a
              |  check a                        a - a, never folded: 0 for finite a, NaN otherwise
              |  where c a b                    a if c != 0 else b
     result  :=  node | float                   what an expression becomes when everything folds
@@ -15,7 +15,7 @@ Equal expressions are one node (hash-consing), and construction simplifies::
 
     x + 0 = x     x * 0 = 0      x * 1 = x     x * -1 = -x        x - x = 0       x + x = 2 x
     x / x = 1     (a / x) x = a  -(-x) = x     a + (-b) = a - b   a b = b a       c (d x) = (c d) x
-    (-a) b = -(a b)              sin(-x) = -sin x                 cos(-x) = cos x
+    (-a) b = -(a b)              sin(-x) = -sin x                 cos(-x) = cos x                |-x| = |x|
 
 Laws hold as in real algebra: NaN, infinity and the sign of zero do not survive ``x * 0 = 0``; `finite_check` brings
 non-finite values back where a result must show them. Division by a constant is multiplication by its reciprocal: exact
@@ -191,6 +191,11 @@ class Expr:
 
     def __pos__(self):
         return self
+
+    def __abs__(self):
+        if self.op in ("abs", "sqrt"):
+            return self
+        return self.graph._node("abs", self.args[0] if self.op == "neg" else self)
 
     def __pow__(self, exponent):
         exponent = _number(exponent)

@@ -97,7 +97,7 @@ def counted(of: Counter[str]) -> dict[str, Any]:
         "square_roots": of["sqrt"],
         "sines_cosines": of["angles"],
         "logarithms": of["log"],
-        "others": of["neg"] + of["rint"] + of["where"] + of["check"],
+        "others": of["neg"] + of["abs"] + of["rint"] + of["where"] + of["check"],
         "fused": of["fused"],
         "fma_share": of["fused"] / operations if operations else 0.0,
     }

@@ -16,6 +16,7 @@ _APPLY: dict[str, Any] = {
     "mul": lambda a, b: a * b,
     "div": lambda a, b: a / b,
     "neg": lambda a: -a,
+    "abs": abs,
     "sqrt": np.sqrt,
     "sin": np.sin,
     "cos": np.cos,

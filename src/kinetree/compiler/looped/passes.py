@@ -91,6 +91,7 @@ _COMPUTE: dict[str, Any] = {
     "mul": np.multiply,
     "div": np.divide,
     "neg": np.negative,
+    "abs": np.abs,
     "sqrt": np.sqrt,
     "sin": np.sin,
     "cos": np.cos,
