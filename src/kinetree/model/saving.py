@@ -6,9 +6,11 @@ import json
 import math
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,20 +28,40 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     path = Path(path)
     if path.suffix.lower() != ".json":
         raise InputError(f"{path}: the suffix is {path.suffix!r}; a model is saved as .json")
-    text = json.dumps(_document(model), indent=1, allow_nan=False, ensure_ascii=False)
+    text = model_text(model, indent=1)
+    with whole_file(path) as stream:
+        stream.write(text.encode() + b"\n")
+
+
+def model_text(model: Model, indent: int | None = None) -> str:
+    """What a model's file holds."""
+    separators = None if indent else (",", ":")
+    return json.dumps(_document(model), indent=indent, separators=separators, allow_nan=False, ensure_ascii=False)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """A stream whose file appears when all is written, whole, or not at all.
+
+    Raises
+    ------
+    FileError : it cannot be written
+    """
+    temporary = None
     try:
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=path.name, delete=False) as stream:
-            stream.write(text + "\n")
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written: {error.strerror or error}") from None
-    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as stream:
+            temporary = stream.name
+            yield stream
         umask = os.umask(0)
         os.umask(umask)
-        os.chmod(stream.name, 0o666 & ~umask)
-        os.replace(stream.name, path)
-    except OSError as error:
-        os.unlink(stream.name)
-        raise FileError(f"{path}: cannot be written: {error.strerror or error}") from None
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except BaseException as failure:
+        if temporary is not None and os.path.exists(temporary):
+            os.unlink(temporary)
+        if isinstance(failure, OSError):
+            raise FileError(f"{path}: cannot be written: {failure.strerror or failure}") from None
+        raise
 
 
 def _document(model: Model) -> dict[str, Any]:

@@ -1,10 +1,9 @@
-"""Run files: .npz without pickle. Arrays as NumPy writes them, and one JSON text that says where they came from."""
+"""Run files: .npz without pickle. Arrays as NumPy writes them, one JSON text on where they came from, one of the model."""
 
 from __future__ import annotations
 
 import json
 import os
-import tempfile
 import zipfile
 import zlib
 from pathlib import Path
@@ -13,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import FileError, InputError
+from kinetree.io.json import json_model
 from kinetree.model import Model
-from kinetree.simulation.run import ARRAYS, STATUSES, Run
+from kinetree.model.saving import model_text, whole_file
+from kinetree.simulation.run import ARRAYS, EVENTS, STATUSES, Run
 from kinetree.spatial.scalars import Array
 
 FORMAT, VERSION = "kinetree-run", 2
@@ -29,28 +30,36 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "q_labels": list,
     "v_labels": list,
 }
+_LATER: dict[str, tuple[Any, Any]] = {
+    "form": (str, "newton-euler"),
+    "origin": ((int, float), 0.0),
+    "store_every": (int, 1),
+    "steps": (int, 0),
+    "nfev": (int, 0),
+    "wall_time": ((int, float), 0.0),
+    "event_names": (list, []),
+}
+"""What files of older versions lack, and what stands for it."""
 
 
 def save_run(run: Run, path: str | os.PathLike[str]) -> None:
-    """Write a run; the file appears whole or not at all."""
+    """Write a run, with its model and its events; the file appears whole or not at all."""
     path = Path(path)
     if path.suffix.lower() != ".npz":
         raise InputError(f"{path}: the suffix is {path.suffix!r}; a run is saved as .npz")
-    about = json.dumps({"format": FORMAT, "version": VERSION, **run.provenance()}, ensure_ascii=False)
-    arrays = {name: getattr(run, name) for name in ARRAYS}
-    temporary = None
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as stream:
-            temporary = stream.name
-            np.savez_compressed(stream, about=np.frombuffer(about.encode(), np.uint8), **arrays)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
-    except OSError as failure:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
-        raise FileError(f"{path}: cannot be written: {failure.strerror or failure}") from None
+    told = {"format": FORMAT, "version": VERSION, **run.provenance(), "event_counts": [len(t) for t in run.t_events]}
+    entries: dict[str, Any] = {"about": _bytes(json.dumps(told, ensure_ascii=False))}
+    entries |= {name: getattr(run, name) for name in ARRAYS}
+    if run.t_events:
+        entries |= {name: np.concatenate(getattr(run, name)) for name in EVENTS}
+    if run.model is not None:
+        entries["model"] = _bytes(model_text(run.model))
+    with whole_file(path) as stream:
+        np.savez_compressed(stream, **entries)
+
+
+def _bytes(text: str) -> Array:
+    return np.frombuffer(text.encode(), np.uint8)
 
 
 def load_run(path: str | os.PathLike[str], model: Model | None = None) -> Run:
@@ -76,15 +85,17 @@ def load_run(path: str | os.PathLike[str], model: Model | None = None) -> Run:
     except (ValueError, EOFError, KeyError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error):
         raise FileError(f"{path}: is not a run saved by kinetree, or is damaged.") from None
     about = _about(path, found)
-    arrays = {name: _array(path, found, name) for name in ARRAYS}
+    arrays = {name: _array(path, found[name], name) for name in ARRAYS}
     _check_shapes(path, arrays, about)
-    run = Run(**arrays, **about, model=model)
-    if model is not None and model.digest != run.model_digest:
+    events = _events(path, found, about)
+    if model is None:
+        model = _model(path, found, about)
+    elif model.digest != about["model_digest"]:
         raise FileError(
-            f"{path}: holds a run of {run.model_name!r} with digest {run.model_digest}, but the model given is "
+            f"{path}: holds a run of {about['model_name']!r} with digest {about['model_digest']}, but the model given is "
             f"{model.name!r} with digest {model.digest}: a mass, a joint, a placement or gravity differs."
         )
-    return run
+    return Run(**arrays, **events, model=model, **{name: about[name] for name in (*_TYPES, *_LATER)})
 
 
 def _about(path: Path, found: dict[str, Any]) -> dict[str, Any]:
@@ -105,7 +116,9 @@ def _about(path: Path, found: dict[str, Any]) -> dict[str, Any]:
             f"{path}: has version {about.get('version')!r} of the run format; this kinetree reads versions 1 to {VERSION}. "
             "Read it with the kinetree that wrote it, or a newer one."
         )
-    for name, kind in _TYPES.items():
+    about = {name: usual for name, (_, usual) in _LATER.items()} | {"event_counts": []} | about
+    kinds = _TYPES | {name: kind for name, (kind, _) in _LATER.items()} | {"event_counts": list}
+    for name, kind in kinds.items():
         if not isinstance(about.get(name), kind):
             raise FileError(f"{path}: its entry 'about' is damaged: {name} is {about.get(name)!r:.60}")
     if about["status"] not in STATUSES:
@@ -115,11 +128,40 @@ def _about(path: Path, found: dict[str, Any]) -> dict[str, Any]:
         if not all(isinstance(x, list) and len(x) == 2 and all(isinstance(s, str) for s in x) for x in labels):
             raise FileError(f"{path}: its entry 'about' is damaged: {name} must be pairs of name and unit")
         about[name] = tuple(map(tuple, labels))
-    return {name: about[name] for name in _TYPES}
+    return about
 
 
-def _array(path: Path, found: dict[str, Any], name: str) -> Array:
-    x = found[name]
+def _model(path: Path, found: dict[str, Any], about: dict[str, Any]) -> Model | None:
+    """The model that the file holds; its digest is the one that counts, for it may be made otherwise by now."""
+    if "model" not in found:
+        return None
+    model = json_model(found["model"].tobytes(), Path(f"{path} (the model in it)"))
+    if (model.nq, model.nv) != (len(about["q_labels"]), len(about["v_labels"])):
+        raise FileError(f"{path}: is damaged: the model in it has nq = {model.nq} and nv = {model.nv}, unlike q and v")
+    about["model_digest"] = model.digest
+    return model
+
+
+def _events(path: Path, found: dict[str, Any], about: dict[str, Any]) -> dict[str, Any]:
+    """The events, each array cut into those of each event."""
+    names, counts = about["event_names"], about["event_counts"]
+    fine = all(isinstance(x, str) for x in names) and all(type(n) is int and n >= 0 for n in counts)
+    if not fine or len(names) != len(counts) or (counts and any(name not in found for name in EVENTS)):
+        raise FileError(f"{path}: is damaged: its events do not fit together")
+    about["event_names"] = tuple(names)
+    if not counts:
+        return {}
+    total = sum(counts)
+    shapes = (total,), (total, len(about["q_labels"])), (total, len(about["v_labels"]))
+    arrays = {name: _array(path, found[name], name) for name in EVENTS}
+    for (name, x), shape in zip(arrays.items(), shapes, strict=True):
+        if x.shape != shape:
+            raise FileError(f"{path}: {name} must have shape {shape}, found {x.shape}")
+    ends = np.cumsum(counts)[:-1]
+    return {name: tuple(part.copy() for part in np.split(x, ends)) for name, x in arrays.items()}
+
+
+def _array(path: Path, x: Array, name: str) -> Array:
     if x.dtype != np.float64:
         raise FileError(f"{path}: {name} must be float64, found {x.dtype}")
     if not np.isfinite(x).all():

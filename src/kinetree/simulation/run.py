@@ -7,26 +7,45 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
+from kinetree import functions
+from kinetree.errors import InputError
 from kinetree.model import Model
 from kinetree.simulation.labels import Label
 from kinetree.spatial.scalars import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from xarray import Dataset  # pyright: ignore[reportMissingImports]
 
 ARRAYS = ("t", "q", "v", "tau", "kinetic", "potential")
-STATUSES = ("finished", "interrupted", "stopped")
+EVENTS = ("t_events", "q_events", "v_events")
+STATUSES = ("finished", "event", "interrupted", "stopped")
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a simulation left: K stored states and where they came from. Its arrays are read-only.
+    """What a simulation left: K stored states and where they came from, in the spirit of SciPy's `solve_ivp`.
 
-    t (K,) [s]; q (K, nq); v (K, nv); tau (K, nv) [N m or N], the joint forces of control, and those that do the work of
-    external wrenches; kinetic, potential, energy (K,) [J]. status is "finished", "interrupted" (Ctrl-C) or "stopped" (an
-    error, told in message). driven says whether control or external wrenches acted. q_labels and v_labels are the
-    (name, unit) of each coordinate and velocity. model is what moved; None for a run from a file, if it was not told.
+    Attributes
+    ----------
+    t (K,) [s], q (K, nq), v (K, nv) : the stored states
+    p (K, nv) : their momenta ℳ v, computed when asked for
+    tau (K, nv) [N m or N] : joint forces there, of control, and those that do the work of external wrenches
+    kinetic, potential, energy (K,) [J]
+    status : "finished"; "event", a terminal one came; "interrupted", by Ctrl-C; or "stopped", by an error
+    success : whether it is one of the first two
+    message : what happened, where it did not just finish
+    t_events, q_events, v_events : for each event, its times (m,), configurations (m, nq) and velocities (m, nv)
+    event_names : what the events are called
+    steps, nfev : steps taken, and calls of the dynamics
+    wall_time [s] : how long the computer took
+    form, integrator, dt [s], store_every, origin [s] : how it was made; steps are counted from the time `origin`
+    driven : whether control or external wrenches acted
+    model_name, model_digest, model : of what; the model is None in files of older versions
+    q_labels, v_labels : the (name, unit) of each coordinate and velocity
+
+    The arrays are read-only.
     """
 
     t: Array
@@ -44,11 +63,24 @@ class Run:
     message: str
     q_labels: tuple[Label, ...]
     v_labels: tuple[Label, ...]
+    form: str = "newton-euler"
+    origin: float = 0.0
+    store_every: int = 1
+    steps: int = 0
+    nfev: int = 0
+    wall_time: float = 0.0
+    event_names: tuple[str, ...] = ()
+    t_events: tuple[Array, ...] = ()
+    q_events: tuple[Array, ...] = ()
+    v_events: tuple[Array, ...] = ()
     model: Model | None = None
 
     def __post_init__(self) -> None:
         for name in ARRAYS:
             getattr(self, name).setflags(write=False)
+        for name in EVENTS:
+            for x in getattr(self, name):
+                x.setflags(write=False)
 
     def __repr__(self) -> str:
         return (
@@ -56,12 +88,49 @@ class Run:
             f"{self.integrator}, dt={self.dt:g}, {self.status})"
         )
 
+    def __add__(self, later: Run) -> Run:
+        """Both as one run, where the later one went on from the end of this one.
+
+        Raises
+        ------
+        InputError : it did not, or is of another model, form, integrator, dt or other events
+        """
+        from kinetree.simulation.joining import joined
+
+        return joined(self, later) if isinstance(later, Run) else NotImplemented
+
+    @property
+    def success(self) -> bool:
+        """Whether it came to its end, or to a terminal event."""
+        return self.status in ("finished", "event")
+
     @cached_property
     def energy(self) -> Array:
         """Total energy (K,) [J]: kinetic + potential."""
         total = self.kinetic + self.potential
         total.setflags(write=False)
         return total
+
+    @cached_property
+    def p(self) -> Array:
+        """Generalized momenta ℳ v (K, nv).
+
+        Raises
+        ------
+        InputError : the run is from a file of an older version, and was loaded without its model
+        """
+        momenta = functions.momentum(self.known_model("momenta"), self.q, self.v)
+        momenta.setflags(write=False)
+        return momenta
+
+    def known_model(self, what: str) -> Model:
+        """The model; an `InputError` that says it is needed for `what` if the run came without."""
+        if self.model is None:
+            raise InputError(
+                f"the {what} of a run need its model, which files of older versions do not hold: "
+                "load it with kt.load_run(path, model)."
+            )
+        return self.model
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the run to a .npz file that `load_run` reads back exactly. The file appears whole or not at all.
@@ -87,6 +156,18 @@ class Run:
 
         return picture(self, path)
 
+    def to_xarray(self) -> Dataset:
+        """An xarray Dataset over time: q by the names of coordinates, v and p by those of velocities, energies, units.
+
+        Raises
+        ------
+        MissingExtraError : xarray is not installed
+        """
+        from kinetree.simulation.dataset import dataset
+
+        return dataset(self)
+
     def provenance(self) -> dict[str, Any]:
         """Everything but the arrays and the model, as JSON holds it."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in (*ARRAYS, "model")}
+        left_out = {*ARRAYS, *EVENTS, "model"}
+        return {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in left_out}

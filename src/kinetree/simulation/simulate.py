@@ -8,14 +8,15 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree import compilation, functions
 from kinetree.errors import InputError, KinetreeError, SimulationError
 from kinetree.evaluation import checked_arguments
 from kinetree.model import Model
 from kinetree.simulation.checks import check_integrator, check_memory, check_movable, check_seconds, whole_number
 from kinetree.simulation.control import applied, control_signal, external_signal
-from kinetree.simulation.labels import coordinate_labels, velocity_labels
+from kinetree.simulation.integrators import INTEGRATORS
+from kinetree.simulation.labels import velocity_labels
 from kinetree.simulation.progress import ProgressBar
+from kinetree.simulation.record import Record
 from kinetree.simulation.run import Run
 from kinetree.simulation.system import stepper
 from kinetree.spatial.scalars import Array
@@ -77,9 +78,14 @@ def simulate(
     rows = _rows(model, steps, store_every)
     drives = control_signal(model, control), external_signal(model, external)
     step, forces = stepper(model, integrator, *drives), applied(model, *drives)
-    record = _Record(model, rows, integrator, float(dt), drives != (None, None))
+    record = Record(model, rows, integrator=integrator, dt=float(dt), store_every=store_every, driven=drives != (None, None))
     record.store(0.0, q, v, forces(0.0, q, v))
-    t, k = 0.0, 0
+    t, k, done = 0.0, 0, 0
+    stages = INTEGRATORS[integrator].stages
+
+    def run(status: str, message: str) -> Run:
+        return record.run(t, q, v, status, message, steps=done, nfev=done * stages)
+
     try:
         with ProgressBar(steps, progress, f"simulating {model.name}") as bar, np.errstate(all="ignore"):
             for k in range(1, steps + 1):
@@ -87,62 +93,17 @@ def simulate(
                 q_after, v_after = step(t, q, v, h)
                 if not math.isfinite(q_after.dot(q_after) + v_after.dot(v_after)):
                     raise SimulationError(f"the simulation of {model.name!r} diverged: the state {divergence(model, t, dt, v)}")
-                t, q, v = after, q_after, v_after
+                t, q, v, done = after, q_after, v_after, k
                 if k % store_every == 0 or k == steps:
                     record.store(t, q, v, forces(t, q, v))
                 bar.at(k)
     except KeyboardInterrupt:
-        return record.run(t, q, v, "interrupted", f"interrupted at t = {t:.9g} s of {duration:g} s")
+        return run("interrupted", f"interrupted at t = {t:.9g} s of {duration:g} s")
     except KinetreeError as failure:
         if k <= 1 and isinstance(failure, InputError):
             raise
-        raise SimulationStopped(str(failure), record.run(t, q, v, "stopped", str(failure))) from None
-    return record.run(t, q, v, "finished", "")
-
-
-@final
-class _Record:
-    """Rows filled as the simulation goes; what was filled is a `Run` at any moment."""
-
-    def __init__(self, model: Model, rows: int, integrator: str, dt: float, driven: bool) -> None:
-        self._model, self._about = model, (integrator, dt, driven)
-        self._t, self._q, self._v = np.empty(rows), np.empty((rows, model.nq)), np.empty((rows, model.nv))
-        self._tau = np.empty((rows, model.nv))
-        self._count = 0
-
-    def store(self, t: float, q: Array, v: Array, tau: Array) -> None:
-        """Keep one state, and the joint forces there."""
-        k = self._count
-        self._t[k], self._q[k], self._v[k], self._tau[k] = t, q, v, tau
-        self._count = k + 1
-
-    def run(self, t: float, q: Array, v: Array, status: str, message: str) -> Run:
-        """What was stored, the last good state (t, q, v) included, with its energies; the forces there are the last known."""
-        if t > self._t[self._count - 1]:
-            self.store(t, q, v, self._tau[self._count - 1])
-        t_all, q_all, v_all, tau_all = (x[: self._count] for x in (self._t, self._q, self._v, self._tau))
-        model, (integrator, dt, driven) = self._model, self._about
-        with np.errstate(all="ignore"):
-            kinetic = compilation.compile(functions.kinetic_energy, model)(q_all, v_all)
-            potential = compilation.compile(functions.potential_energy, model)(q_all)
-        return Run(
-            t=t_all,
-            q=q_all,
-            v=v_all,
-            tau=tau_all,
-            kinetic=kinetic,
-            potential=potential,
-            model_name=model.name,
-            model_digest=model.digest,
-            integrator=integrator,
-            dt=dt,
-            driven=driven,
-            status=status,
-            message=message,
-            q_labels=coordinate_labels(model),
-            v_labels=velocity_labels(model),
-            model=model,
-        )
+        raise SimulationStopped(str(failure), run("stopped", str(failure))) from None
+    return run("finished", "")
 
 
 def divergence(model: Model, t: float, dt: float, v: Array) -> str:
