@@ -19,6 +19,7 @@ import kinetree as kt
 from kinetree.compiler.kernel import build_source
 from kinetree.compiler.timeloop import TimeLoop
 from kinetree.simulation.checks import check_memory
+from kinetree.simulation.forms import TRACED
 from kinetree.simulation.integrators import INTEGRATORS
 from kinetree.simulation.simulate import SimulationStopped
 from kinetree.simulation.system import step_kernel, step_sources
@@ -37,16 +38,18 @@ def forces(model, *shape):
     return 0.1 * np.random.default_rng(1).normal(size=(*shape, model.nv))
 
 
+@pytest.mark.parametrize("form", TRACED)
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("name", KINDS)
-def test_rollout_is_simulate_bit_for_bit(name, integrator):
+def test_rollout_is_simulate_bit_for_bit(name, integrator, form):
     model = zoo.model(name)
     q0, v0 = start(model, 3)
     tau = forces(model)
-    found = kt.rollout(model, q0, v0, tau, 1e-3, integrator, steps=11, store_every=4)
+    found = kt.rollout(model, q0, v0, tau, 1e-3, integrator, form=form, steps=11, store_every=4)
     assert found.q.shape == (3, 4, model.nq) and found.v.shape == (3, 4, model.nv)
     for k in range(3):
-        run = kt.simulate(model, q0[k], v0[k], 0.011, 1e-3, control=tau, integrator=integrator, store_every=4)
+        options = {"control": tau, "form": form, "integrator": integrator, "store_every": 4}
+        run = kt.simulate(model, q0[k], v0[k], 0.011, 1e-3, **options)
         assert np.array_equal(found.t, run.t) and np.array_equal(found.q[k], run.q) and np.array_equal(found.v[k], run.v)
 
 
@@ -64,8 +67,10 @@ def test_a_row_of_forces_per_step_is_a_table(name):
 def test_the_loop_repeats_the_step(integrator, lowering):
     model = zoo.model("forest")
     rng = np.random.default_rng(2)
-    loop = build_source("", "", *step_sources(model, integrator, True, lowering), warn=False, frame=TimeLoop((2, 4)))
-    step = step_kernel(model, integrator, True, lowering)
+    loop = build_source(
+        "", "", *step_sources(model, "newton-euler", integrator, True, lowering), warn=False, frame=TimeLoop((2, 4))
+    )
+    step = step_kernel(model, "newton-euler", integrator, True, lowering)
     for size in (1, 2, 8, 13):
         q0, v0 = start(model, size)
         tau, external = forces(model, size, 6), rng.normal(size=(size, 6, model.nbodies, 6))
@@ -165,7 +170,7 @@ def test_a_thousand_bodies():
     q0, v0 = 0.01 * np.random.default_rng(0).normal(size=(2, 3, 1000))
     for integrator in INTEGRATORS:
         found = kt.rollout(model, q0, v0, None, 1e-4, integrator, steps=3)
-        state, still, step = (q0[1], v0[1]), np.zeros(1000), step_kernel(model, integrator, False)
+        state, still, step = (q0[1], v0[1]), np.zeros(1000), step_kernel(model, "newton-euler", integrator, False)
         for k in range(3):
             state = step(*state, still, 1e-4)
             assert np.array_equal(found.q[1, k + 1], state[0]) and np.array_equal(found.v[1, k + 1], state[1])
@@ -298,6 +303,8 @@ REFUSED = {
     "dt negative": lambda: call(tau=ROW, dt=-1e-3),
     "dt an array": lambda: call(tau=ROW, dt=np.array([1e-3, 1e-2])),
     "unknown integrator": lambda: call(tau=ROW, integrator="euler"),
+    "unknown form": lambda: call(tau=ROW, form="kane"),
+    "form that is not compiled": lambda: call(tau=ROW, form="lagrange"),
     "store_every of zero": lambda: call(tau=ROW, store_every=0),
     "too much to store": lambda: call(q0=np.broadcast_to(np.eye(1, 11)[0], (10_000, 11)), steps=10_000),
     "not a model": lambda: kt.rollout("panda", [0.0], [0.0], None, 1e-3, steps=1),

@@ -23,7 +23,8 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
     "external": ("nbodies", 6),
     "wrenches": ("nbodies", 6),
     "h": (),
-    **{f"a{k}": ("nv",) for k in range(1, 5)},
+    "y": ("nv",),
+    **{f"{letter}{k}": ("nv",) for letter in "wa" for k in range(1, 5)},
 }
 
 

@@ -46,19 +46,24 @@ def weight(g_parent: Array, phi: Shift) -> Array:
 
 def momentum_rate(model: Model, q: Array, p: Array, tau: Array, external: Array | None = None) -> Array:
     """ṗ (nv,) under the joint forces τ."""
+    return momentum_and_rate(model, q, velocity(model, q, p), tau, external)[1]
+
+
+def momentum_and_rate(model: Model, q: Array, v: Array, tau: Array, external: Array | None = None) -> tuple[Array, Array]:
+    """p (nv,) = ℳ v and ṗ (nv,) of a motion at velocity v, one sweep out and one back."""
     lean, tree = model.lean.grouped, model.tree
     phi, H = weights(lean, q), joint_maps(lean, q)
-    v = velocity(model, q, p)
     V = velocities(lean, phi, H, v)
     gravity = scatter(tree, weight, model.gravity, phi)
     acting = each(_force, lean.pseudo_inertias, gravity, loads(lean, external))
     K, W = unzip(gather(tree, momenta, np.stack([NO_FORCE, NO_FORCE]), phi, lean.inertias, V, acting), 2)
 
-    def node(joint: Joint, H: Array, q: Array, v: Array, tau: Array, V: Array, K: Array, W: Array) -> Array:
-        return tau + H @ (W - cross_force(V, K)) + joint.H_rate(q, v) @ K
+    def node(joint: Joint, H: Array, q: Array, v: Array, tau: Array, V: Array, K: Array, W: Array) -> tuple[Array, Array]:
+        return H @ K, tau + H @ (W - cross_force(V, K)) + joint.H_rate(q, v) @ K
 
     own = split(model.q_slices, q), split(model.v_slices, v), split(model.v_slices, tau)
-    return stacked(each(node, joints(lean), H, *own, V, K, W), model.v_slices)
+    p, rate = unzip(each(node, joints(lean), H, *own, V, K, W), 2)
+    return stacked(p, model.v_slices), stacked(rate, model.v_slices)
 
 
 def hamiltonian(model: Model, q: Array, p: Array) -> Array:

@@ -26,6 +26,8 @@ class Simulate(Source):
     """Whole time [s]."""
     dt: float = 1e-3
     """Time step [s]."""
+    form: Literal["newton-euler", "lagrange", "hamilton"] = "newton-euler"
+    """Of the equations of motion."""
     integrator: Literal["rk4", "semi-implicit-euler"] = "rk4"
     """How each step is made."""
     q0: tuple[float, ...] | None = None
@@ -50,7 +52,7 @@ class Simulate(Source):
         model = self.model()
         q0, v0 = self._start(model)
         control = None if self.tau is None else velocities(model, self.tau, "--tau")
-        simulate(model, q0, v0, 1e-9, 1e-9, control=control, integrator=self.integrator, progress=False)
+        simulate(model, q0, v0, 1e-9, 1e-9, control=control, form=self.form, integrator=self.integrator, progress=False)
         start = perf_counter()
         try:
             run = simulate(
@@ -60,6 +62,7 @@ class Simulate(Source):
                 self.duration,
                 self.dt,
                 control=control,
+                form=self.form,
                 integrator=self.integrator,
                 store_every=self.store_every,
                 progress=False if self.json else None,
@@ -76,6 +79,7 @@ class Simulate(Source):
             "model": run.model_name,
             "digest": run.model_digest,
             "status": run.status,
+            "form": run.form,
             "integrator": run.integrator,
             "dt": run.dt,
             "duration": float(run.t[-1]),

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.errors import InputError
 from kinetree.model import Model
+from kinetree.simulation.forms import FORMS, TRACED
 from kinetree.simulation.integrators import INTEGRATORS
 
 MEMORY_LIMIT = 4 * 2**30
@@ -27,6 +28,22 @@ def check_integrator(name: Any) -> None:
     """`InputError` unless it is the name of one."""
     if not isinstance(name, str) or name not in INTEGRATORS:
         raise InputError(f"integrator must be one of {', '.join(map(repr, INTEGRATORS))}, found {name!r}.")
+
+
+def check_form(name: Any) -> None:
+    """`InputError` unless it is the name of one."""
+    if not isinstance(name, str) or name not in FORMS:
+        raise InputError(f"form must be one of {', '.join(map(repr, FORMS))}, found {name!r}.")
+
+
+def check_traced(form: str) -> None:
+    """`InputError` unless a rollout can be made of it."""
+    check_form(form)
+    if form not in TRACED:
+        raise InputError(
+            f"a rollout is compiled as a whole, which {' and '.join(map(repr, TRACED))} can be, but form is {form!r}, "
+            "dense algebra step by step. Use kinetree.simulate for it."
+        )
 
 
 def check_seconds(value: Any, name: str) -> None:

@@ -1,4 +1,4 @@
-"""The integrators: each takes (q, v) at t to (q, v) at t + h and stays on the configuration manifold.
+"""The integrators: each takes (q, y) at t to (q, y) at t + h, y = v or p, and stays on the configuration manifold.
 
 ==================== ===== ========= ======================================================================
 name                 order dynamics  remarks
@@ -7,7 +7,7 @@ rk4                  4     4 a step  Runge–Kutta–Munthe-Kaas: the classical 
 semi-implicit-euler  1     1 a step  energy error stays bounded where it oscillates; robust with stiff contacts
 ==================== ===== ========= ======================================================================
 
-Each is written once: on a system of kernels it steps a simulation, on traced numbers it becomes a kernel itself.
+Each is written once, for any form: on a system of kernels it steps a simulation, on traced numbers it becomes a kernel.
 """
 
 from __future__ import annotations
@@ -22,44 +22,46 @@ from kinetree.spatial.scalars import Array, Scalar
 @final
 @dataclass(frozen=True)
 class System:
-    """q' = v on the manifold, v' = acceleration(t, q, v).
+    """Equations of motion in a state (q, y), y (nv,) being v or a momentum.
 
-    acceleration(t, q, v) (nv,); move(q, theta) (nq,) is the exponential that takes local coordinates theta (nv,) to a
-    configuration; rate(theta, v) (nv,) is theta' when the velocity there is v.
+    flow(t, q, y) is (v, y'); velocity(q, y) is v; move(q, theta) (nq,) is the exponential that takes local coordinates theta
+    (nv,) to a configuration; turn(theta, v) is theta' when the velocity there is v.
     """
 
-    acceleration: Callable[[Any, Array, Array], Array]
+    flow: Callable[[Any, Array, Array], tuple[Array, Array]]
+    velocity: Callable[[Array, Array], Array]
     move: Callable[[Array, Array], Array]
-    rate: Callable[[Array, Array], Array]
+    turn: Callable[[Array, Array], Array]
 
 
 @final
 @dataclass(frozen=True)
 class Integrator:
-    """A rule that takes (system, t, q, v, h) to (q, v) at t + h; its order; how often it asks for the dynamics."""
+    """A rule that takes (system, t, q, y, h) to (q, y) at t + h; its order; how often it asks for the dynamics."""
 
     step: Callable[[System, Any, Array, Array, Scalar], tuple[Array, Array]]
     order: int
     stages: int
 
 
-def rk4(system: System, t: Any, q: Array, v: Array, h: Scalar) -> tuple[Array, Array]:
-    """Local coordinates θ with q(t + s) = q exp θ(s), θ(0) = 0: θ' = dexp⁻¹ v, v' = a(t, q exp θ, v)."""
+def rk4(system: System, t: Any, q: Array, y: Array, h: Scalar) -> tuple[Array, Array]:
+    """Local coordinates θ with q(t + s) = q exp θ(s), θ(0) = 0: θ' = dexp⁻¹ v, and y', by the flow at (t, q exp θ, y)."""
 
-    def slopes(s: Scalar, theta: Array, v: Array) -> tuple[Array, Array]:
-        return system.rate(theta, v), system.acceleration(t + s, system.move(q, theta), v)
+    def slopes(s: Scalar, theta: Array, y: Array) -> tuple[Array, Array]:
+        v, rate = system.flow(t + s, system.move(q, theta), y)
+        return system.turn(theta, v), rate
 
-    w1, a1 = v, system.acceleration(t, q, v)
-    w2, a2 = slopes(h / 2, h / 2 * w1, v + h / 2 * a1)
-    w3, a3 = slopes(h / 2, h / 2 * w2, v + h / 2 * a2)
-    w4, a4 = slopes(h, h * w3, v + h * a3)
-    return system.move(q, h / 6 * (w1 + 2 * (w2 + w3) + w4)), v + h / 6 * (a1 + 2 * (a2 + a3) + a4)
+    w1, a1 = system.flow(t, q, y)
+    w2, a2 = slopes(h / 2, h / 2 * w1, y + h / 2 * a1)
+    w3, a3 = slopes(h / 2, h / 2 * w2, y + h / 2 * a2)
+    w4, a4 = slopes(h, h * w3, y + h * a3)
+    return system.move(q, h / 6 * (w1 + 2 * (w2 + w3) + w4)), y + h / 6 * (a1 + 2 * (a2 + a3) + a4)
 
 
-def semi_implicit_euler(system: System, t: Any, q: Array, v: Array, h: Scalar) -> tuple[Array, Array]:
-    """v⁺ = v + h a(t, q, v), then q⁺ = q exp(h v⁺)."""
-    v = v + h * system.acceleration(t, q, v)
-    return system.move(q, h * v), v
+def semi_implicit_euler(system: System, t: Any, q: Array, y: Array, h: Scalar) -> tuple[Array, Array]:
+    """y⁺ = y + h y'(t, q, y), then q⁺ = q exp(h v⁺), v⁺ being the velocity with y⁺ at q."""
+    y = y + h * system.flow(t, q, y)[1]
+    return system.move(q, h * system.velocity(q, y)), y
 
 
 INTEGRATORS: dict[str, Integrator] = {

@@ -17,11 +17,18 @@ from kinetree.compiler.timeloop import TimeLoop
 from kinetree.errors import InputError
 from kinetree.evaluation import checked_arguments
 from kinetree.model import Model
-from kinetree.simulation.checks import check_integrator, check_memory, check_movable, check_seconds, whole_number
+from kinetree.simulation.checks import (
+    check_integrator,
+    check_memory,
+    check_movable,
+    check_seconds,
+    check_traced,
+    whole_number,
+)
 from kinetree.simulation.drives import Drive, external_drive, joint_drive, steps_of
 from kinetree.simulation.progress import ProgressBar
 from kinetree.simulation.simulate import SimulationStopped, divergence
-from kinetree.simulation.system import step_sources
+from kinetree.simulation.system import maps_of, step_sources
 from kinetree.spatial.scalars import Array
 
 PAUSE = 0.1
@@ -47,6 +54,7 @@ class Rollout:
     status: str
     message: str
     model_name: str
+    form: str
     integrator: str
     dt: float
 
@@ -70,6 +78,7 @@ def rollout(
     dt: float,
     integrator: str = "semi-implicit-euler",
     *,
+    form: str = "newton-euler",
     steps: int | None = None,
     store_every: int = 1,
     external: ArrayLike | None = None,
@@ -88,6 +97,7 @@ def rollout(
         (nv,), is the same for all steps; None is no joint forces
     dt [s] : time step
     integrator : "semi-implicit-euler" or "rk4"
+    form : of the equations of motion, "newton-euler" or "hamilton", which carries momenta; see `simulate`
     steps : how many, where neither tau nor external says so
     store_every : keep every so-manieth state; the first and the last are always kept
     external : wrenches [moment; force] on the bodies, body axes, (..., steps, nbodies, 6), or (nbodies, 6) for all steps
@@ -107,6 +117,7 @@ def rollout(
     """
     check_movable(model)
     check_integrator(integrator)
+    check_traced(form)
     check_seconds(dt, "dt")
     start = checked_arguments(rollout, model, (q0, v0))
     drives = [joint_drive(model, tau)] + ([] if external is None else [external_drive(model, external)])
@@ -118,8 +129,8 @@ def rollout(
     t = np.minimum(np.arange(rows) * store_every, steps) * float(dt)
     q, v = (np.empty((*batch, rows, n)) for n in (model.nq, model.nv))
     q[..., 0, :], v[..., 0, :] = start["q0"], start["v0"]
-    kernel = rollout_kernel(model, integrator, len(drives) > 1)
-    return _Course(model, integrator, kernel, drives, float(dt), steps, store_every, t, q, v).run(progress)
+    kernel = rollout_kernel(model, form, integrator, len(drives) > 1)
+    return _Course(model, form, integrator, kernel, drives, float(dt), steps, store_every, t, q, v).run(progress)
 
 
 def _batch(model: Model, start: dict[str, Array], drives: Sequence[Drive]) -> tuple[int, ...]:
@@ -134,9 +145,13 @@ def _batch(model: Model, start: dict[str, Array], drives: Sequence[Drive]) -> tu
 @final
 @dataclass(eq=False)
 class _Course:
-    """A rollout on its way, some steps at a time, so that someone can watch or interrupt it; t, q, v are filled row by row."""
+    """A rollout on its way, some steps at a time, so that someone can watch or interrupt it; t, q, v are filled row by row.
+
+    Where momenta are carried, v holds them from row 1 on until the end.
+    """
 
     model: Model
+    form: str
     integrator: str
     kernel: np.ufunc
     drives: Sequence[Drive]
@@ -151,7 +166,8 @@ class _Course:
     message: str = ""
 
     def __post_init__(self) -> None:
-        self.state = self.q[..., 0, :].copy(), self.v[..., 0, :].copy()
+        carried, self.velocity = maps_of(self.model, self.form)
+        self.state = self.q[..., 0, :].copy(), carried(self.q[..., 0, :], self.v[..., 0, :]).copy()
         self.good = np.full(self.q.shape[:-2], len(self.t))
         """Rows of each rollout that are finite, as far as is known."""
 
@@ -219,13 +235,17 @@ class _Course:
 
     def _result(self, status: str) -> Rollout:
         rows, good = self.rows, np.minimum(self.good, self.rows)
+        y = self.v[..., 1:rows, :]
+        v = self.velocity(self.q[..., 1:rows, :], y)
+        if v is not y:
+            self.v[..., 1:rows, :] = v
         diverged = np.asarray(self.good < len(self.t))
         if diverged.any():
             self.message = "; ".join(filter(None, (self.message, self._told(diverged, good))))
             gone = np.arange(rows) >= good[..., None]
             self.q[..., :rows, :][gone], self.v[..., :rows, :][gone] = np.nan, np.nan
         t, q, v = self.t[:rows], self.q[..., :rows, :], self.v[..., :rows, :]
-        return Rollout(t, q, v, diverged, status, self.message, self.model.name, self.integrator, self.dt)
+        return Rollout(t, q, v, diverged, status, self.message, self.model.name, self.form, self.integrator, self.dt)
 
     def _told(self, diverged: Array, good: Array) -> str:
         """The first rollout that diverged, in words."""
@@ -243,16 +263,16 @@ def _pace(steps: int, seconds: float, most: int) -> int:
     return max(1, min(4 * max(most, steps), int(steps * PAUSE / max(seconds, 1e-9))))
 
 
-def rollout_kernel(model: Model, integrator: str, driven: bool, lowering: str = "auto") -> np.ufunc:
-    """The kernel (q0, v0, tau, dt, plan) → (q, v) of many steps; `driven` adds wrenches `external` before the plan."""
-    key = (rollout_kernel, integrator, driven, lowering)
+def rollout_kernel(model: Model, form: str, integrator: str, driven: bool, lowering: str = "auto") -> np.ufunc:
+    """The kernel (q0, y0, tau, dt, plan) → (q, y) of many steps; `driven` adds wrenches `external` before the plan."""
+    key = (rollout_kernel, form, integrator, driven, lowering)
     if key not in model.kernels:
-        doc = f"steps of {model.name} by {integrator}: (q0, v0, tau, dt{', external' if driven else ''}, plan)."
+        doc = f"steps of {model.name} by {integrator}, {form}: (q0, y0, tau, dt{', external' if driven else ''}, plan)."
         model.kernels[key] = build_once(
             "rollout",
             doc,
             (model.digest, *key),
-            lambda: step_sources(model, integrator, driven, lowering),
+            lambda: step_sources(model, form, integrator, driven, lowering),
             warn=False,
             frame=TimeLoop((2, 4)),
         )

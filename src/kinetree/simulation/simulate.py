@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike
 from kinetree.errors import InputError, KinetreeError, SimulationError
 from kinetree.evaluation import checked_arguments
 from kinetree.model import Model
-from kinetree.simulation.checks import check_integrator, check_memory, check_movable, check_seconds, whole_number
+from kinetree.simulation.checks import check_form, check_integrator, check_memory, check_movable, check_seconds, whole_number
 from kinetree.simulation.control import applied, control_signal, external_signal
 from kinetree.simulation.integrators import INTEGRATORS
 from kinetree.simulation.labels import velocity_labels
 from kinetree.simulation.progress import ProgressBar
 from kinetree.simulation.record import Record
 from kinetree.simulation.run import Run
-from kinetree.simulation.system import stepper
+from kinetree.simulation.system import maps_of, stepper
 from kinetree.spatial.scalars import Array
 
 WHOLE_STEP = 1e-9
@@ -43,6 +43,7 @@ def simulate(
     *,
     control: Any = None,
     external: Any = None,
+    form: str = "newton-euler",
     integrator: str = "rk4",
     store_every: int = 1,
     progress: bool | None = None,
@@ -58,6 +59,8 @@ def simulate(
     control : joint forces [N m or N]: None, a constant (nv,), a `Table` or pair (times (K,), taus (K, nv)), or a function
         control(t, q, v) → (nv,)
     external : wrenches [moment; force] on the bodies, body axes: None, a constant (nbodies, 6), or a function of (t, q, v)
+    form : of the equations of motion: "newton-euler", the articulated recursion in (q, v); "hamilton", in (q, p), O(N) too;
+        "lagrange", by the mass and the Coriolis matrix, another road to the same numbers, O(N³)
     integrator : "rk4" or "semi-implicit-euler"
     store_every : keep every so-manieth state; the first and the last are always kept
     progress : show a progress bar; None shows it on a terminal when the whole takes more than a second
@@ -71,30 +74,35 @@ def simulate(
 
     Cost: O(N) per call of the dynamics, 4 a step for rk4, 1 for semi-implicit-euler.
     """
+    check_form(form)
     check_integrator(integrator)
     q, v = _initial_state(model, q0, v0)
     steps, last = _steps(duration, dt)
     store_every = whole_number(store_every, "store_every")
     rows = _rows(model, steps, store_every)
     drives = control_signal(model, control), external_signal(model, external)
-    step, forces = stepper(model, integrator, *drives), applied(model, *drives)
-    record = Record(model, rows, integrator=integrator, dt=float(dt), store_every=store_every, driven=drives != (None, None))
+    step, forces = stepper(model, form, integrator, *drives), applied(model, *drives)
+    carried, velocity = maps_of(model, form)
+    about = {"form": form, "integrator": integrator, "dt": float(dt), "store_every": store_every}
+    record = Record(model, rows, **about, driven=drives != (None, None))
     record.store(0.0, q, v, forces(0.0, q, v))
-    t, k, done = 0.0, 0, 0
+    t, y, k, done = 0.0, carried(q, v), 0, 0
     stages = INTEGRATORS[integrator].stages
 
     def run(status: str, message: str) -> Run:
-        return record.run(t, q, v, status, message, steps=done, nfev=done * stages)
+        return record.run(t, q, velocity(q, y), status, message, steps=done, nfev=done * stages)
 
     try:
         with ProgressBar(steps, progress, f"simulating {model.name}") as bar, np.errstate(all="ignore"):
             for k in range(1, steps + 1):
                 after, h = (k * dt, dt) if k < steps else (duration, last)
-                q_after, v_after = step(t, q, v, h)
-                if not math.isfinite(q_after.dot(q_after) + v_after.dot(v_after)):
-                    raise SimulationError(f"the simulation of {model.name!r} diverged: the state {divergence(model, t, dt, v)}")
-                t, q, v, done = after, q_after, v_after, k
+                q_after, y_after = step(t, q, y, h)
+                if not math.isfinite(q_after.dot(q_after) + y_after.dot(y_after)):
+                    said = divergence(model, t, dt, velocity(q, y))
+                    raise SimulationError(f"the simulation of {model.name!r} diverged: the state {said}")
+                t, q, y, done = after, q_after, y_after, k
                 if k % store_every == 0 or k == steps:
+                    v = velocity(q, y)
                     record.store(t, q, v, forces(t, q, v))
                 bar.at(k)
     except KeyboardInterrupt:
