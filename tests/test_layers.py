@@ -28,6 +28,7 @@ LAYERS = {
     **{layer: set(ORDER[:n]) for n, layer in enumerate(ORDER)},
     "io": {"errors", "spatial", "model"},
     "simulation": {*ORDER, "io"},
+    "gym": {*ORDER, "io", "simulation"},
 }
 FREE = ("cli", "__init__", "__main__")
 """The command line and the package itself see every layer."""
@@ -77,7 +78,7 @@ def test_the_parser_sees_every_form_of_import():
 
 
 def test_import_is_light():
-    heavy = "llvmlite", "lxml", "rich", "tyro", "matplotlib"
+    heavy = "llvmlite", "lxml", "rich", "tyro", "matplotlib", "gymnasium", "xarray"
     code = f"import sys, kinetree; print([m for m in {heavy} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert run.stdout.strip() == "[]", f"import kinetree imports {run.stdout.strip()}"
