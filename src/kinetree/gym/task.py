@@ -81,7 +81,7 @@ class Task:
         for name in ("start", "reward", "terminated"):
             if not callable(getattr(self, name) or swing_up):
                 raise InputError(f"{name} must be a function, found {getattr(self, name)!r:.60}.")
-        self._kernel = rollout_kernel(model, integrator, False)
+        self._kernel = rollout_kernel(model, "newton-euler", integrator, False)
         self._plan = np.array([1.0, self.substeps])
 
     def drawn(self, rng: np.random.Generator, options: Mapping[str, Any] | None = None) -> tuple[Array, Array]:
