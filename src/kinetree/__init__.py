@@ -53,7 +53,7 @@ from kinetree.model import (
     Weld,
 )
 from kinetree.model.examples import example
-from kinetree.simulation import Run, conserved, load_run, rollout, simulate
+from kinetree.simulation import Run, audit, load_run, rollout, simulate
 
 __version__ = "0.1.0"
 
@@ -82,12 +82,13 @@ __all__ = [
     "Spherical",
     "Universal",
     "Weld",
+    "audit",
     "bias_force",
     "center_of_mass",
     "christoffel",
     "compile",
     "compliance",
-    "conserved",
+
     "coriolis_matrix",
     "difference",
     "example",

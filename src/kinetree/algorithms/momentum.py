@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.algebra.rigid import joint_maps, joints, sko_model, weights
-from kinetree.algebra.sweeps import each, gather, scatter, split, stacked, total, unzip
+from kinetree.algebra.sweeps import each, gather, piled, scatter, split, stacked, total, unzip
 from kinetree.algorithms.inverse import NO_FORCE, loads
 from kinetree.algorithms.kinematics import first_moment, velocities
 from kinetree.model import Joint, Model
@@ -77,3 +77,9 @@ def _force(J: Array, gravity: Array, load: Array) -> Array:
     """The wrench (6,) of gravity and of what acts from outside on a body."""
     h, m = J[:3, 3], J[3, 3]
     return np.concatenate([cross(h, gravity), m * gravity]) + load
+
+
+def spatial_momenta(model: Model, q: Array, v: Array) -> Array:
+    """𝒦 = φ M φ* H* v (nbodies, 6): momenta of each body and all it carries, about its joint frame, body axes."""
+    s = sko_model(model, q)
+    return piled((s.phi @ s.M @ s.phi.T @ s.H.T).apply(split(model.v_slices, v)))

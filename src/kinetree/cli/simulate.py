@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.cli.report import Report, add_row, heading, table
 from kinetree.cli.source import Source, coordinates, velocities
 from kinetree.errors import InputError, MissingExtraError
-from kinetree.simulation import Conserved, Run, SimulationStopped, conserved, simulate
+from kinetree.simulation import Run, SimulationStopped, audit, simulate
 
 
 @final

@@ -3,7 +3,7 @@
 control → System (acceleration, move, rate) → integrator step → Run → what was conserved, file, picture
 """
 
-from kinetree.simulation.conservation import Conserved, conserved
+from kinetree.simulation.auditing import Audit, Row, audit
 from kinetree.simulation.control import Table
 from kinetree.simulation.files import load_run
 from kinetree.simulation.integrators import INTEGRATORS
@@ -13,12 +13,12 @@ from kinetree.simulation.simulate import SimulationStopped, simulate
 
 __all__ = [
     "INTEGRATORS",
-    "Conserved",
+    "Audit",
     "Rollout",
     "Run",
     "SimulationStopped",
     "Table",
-    "conserved",
+    "audit",
     "load_run",
     "rollout",
     "simulate",
