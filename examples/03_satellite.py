@@ -17,6 +17,5 @@ def turn_the_arrays(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 run = kt.simulate(model, model.neutral(), v0, duration=10.0, dt=5e-3, control=turn_the_arrays)
-for row in kt.conserved(model, run):
-    print(f"{row.quantity}: largest drift {row.drift:.1e} {row.unit}")
+print(kt.audit(run))
 print("the bus has turned by", kt.difference(model, run.q[0], run.q[-1])[:3], "rad")

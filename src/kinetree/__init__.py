@@ -88,7 +88,6 @@ __all__ = [
     "christoffel",
     "compile",
     "compliance",
-
     "coriolis_matrix",
     "difference",
     "example",

@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 from kinetree import functions
 from kinetree.errors import FileError, InputError, MissingExtraError
 from kinetree.model.examples import example
-from kinetree.simulation import conserved, load_run, simulate
+from kinetree.simulation import audit, load_run, simulate
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ def test_another_model_is_refused(run, saved):
     with pytest.raises(FileError, match=r"run of 'satellite' with digest .* model given is 'planar-2r'"):
         load_run(saved, example("planar-2r"))
     with pytest.raises(InputError, match="the run is of 'satellite'"):
-        conserved(example("planar-2r"), run)
+        audit(run, example("planar-2r"))
 
 
 def test_first_version_of_the_file_still_loads(run, saved):

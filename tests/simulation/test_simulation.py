@@ -9,7 +9,7 @@ from kinetree import functions
 from kinetree.errors import InputError, KinetreeError
 from kinetree.model import Body, Free, Inertia, Model, Planar, Pose, Revolute, Spherical, Universal, Weld
 from kinetree.model.examples import example
-from kinetree.simulation import INTEGRATORS, SimulationStopped, Table, conserved, simulate
+from kinetree.simulation import INTEGRATORS, SimulationStopped, Table, simulate
 
 HEAVY = Inertia(2.0, [0.1, 0.05, -0.02], np.diag([0.3, 0.4, 0.5]))
 LIGHT = Inertia(1.0, [0.0, 0.3, 0.1], np.diag([0.03, 0.05, 0.06]))
@@ -54,52 +54,6 @@ def test_order_is_the_slope_of_the_error(model, start, integrator):
 def test_energy_drift_of_rk4_falls_at_least_as_its_order(model, start):
     drifts = [np.ptp(simulate(model, *start, 1.0, h).energy) for h in (1e-2, 5e-3)]
     assert drifts[1] <= drifts[0] / 2**3.5
-
-
-@pytest.mark.parametrize("gravity", [(0.0, 0.0, 0.0), (0.0, 3.0, -9.81)])
-def test_free_floating_model_conserves_momenta_and_energy(gravity, start):
-    floater = floating(gravity)
-    run = simulate(floater, *start, 1.0, 1e-3)
-    rows = {row.quantity: row for row in conserved(floater, run)}
-    assert len(rows) == 4 and all(row.should for row in rows.values())
-    assert max(row.relative for row in rows.values()) < 1e-10, rows
-    assert rows["length of quaternions"].drift < 1e-14
-
-
-def test_satellite_conserves_momentum_to_rounding():
-    satellite = example("satellite")
-    v0 = np.random.default_rng(0).normal(size=satellite.nv)
-    rows = conserved(satellite, simulate(satellite, satellite.random(0), v0, 2.0, 1e-3))
-    assert [row.quantity for row in rows][1:3] == ["linear momentum", "angular momentum about the centre of mass"]
-    assert max(row.relative for row in rows) < 1e-12, rows
-
-
-def test_linear_momentum_is_mass_times_velocity_of_the_centre(model, start):
-    from kinetree.compiler.compile import kernel_of
-    from kinetree.simulation.conservation import spatial_momentum
-
-    q, v = start
-    h = kernel_of(spatial_momentum, model)(q, v)
-    total, eps = 5.0, 1e-6
-    ahead, behind = (functions.center_of_mass(model, functions.integrate(model, q, s * eps * v)) for s in (1, -1))
-    assert np.allclose(h[3:], total * (ahead - behind) / (2 * eps), atol=1e-8)
-    by_jacobian = np.zeros(3)
-    rotations, origins = functions.forward_kinematics(model, q)
-    for body, R, p in zip(model.bodies, rotations, origins, strict=True):
-        V = functions.jacobian(model, q, body.name) @ v
-        s = R @ body.inertia.com
-        linear = body.inertia.mass * (V[3:] + np.cross(V[:3], s))
-        by_jacobian += R @ body.inertia.tensor @ R.T @ V[:3] + np.cross(p + s, linear)
-    assert np.allclose(h[:3], by_jacobian, atol=1e-12)
-
-
-def test_driven_run_says_that_energy_need_not_be_conserved():
-    arm = example("planar-2r")
-    run = simulate(arm, duration=0.1, dt=1e-2, control=[1.0, 0.0])
-    assert run.driven
-    (row,) = conserved(arm, run)
-    assert not row.should and "work" in row.why
-    assert not simulate(arm, duration=0.1, dt=1e-2, control=[0.0, 0.0]).driven
 
 
 def test_power_of_control_is_the_rate_of_energy():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal, final
 
@@ -12,6 +13,8 @@ from kinetree.cli.report import Report, add_row, heading, table
 from kinetree.cli.source import Source, coordinates, velocities
 from kinetree.errors import InputError, MissingExtraError
 from kinetree.simulation import Run, SimulationStopped, audit, simulate
+from kinetree.simulation.auditing import Row, laws
+from kinetree.simulation.auditing.audit import HEADINGS, NUMERIC, cells_of
 
 
 @final
@@ -19,7 +22,8 @@ from kinetree.simulation import Run, SimulationStopped, audit, simulate
 class Simulate(Source):
     """Simulate a model, print what the motion conserved, write the run and a picture of it.
 
-    Example: kinetree simulate double-pendulum --q0 0.5 0.2 --duration 5 --out run.npz --plot run.png
+    Examples: kinetree simulate double-pendulum --q0 0.5 0.2 --duration 5 --out run.npz --plot run.png
+    kinetree simulate satellite --random 0 --audit
     """
 
     duration: float = 5.0
@@ -44,6 +48,8 @@ class Simulate(Source):
     """File of the run, .npz."""
     plot: str | None = None
     """File of the picture (.png, .pdf, .svg …); beside the run where not given."""
+    audit: bool = False
+    """Compare the three forms of the dynamics too, and draw every drift over time beside the picture, as run-audit.png."""
 
     def report(self) -> Report:
         """Simulate, write, tell."""
@@ -71,9 +77,13 @@ class Simulate(Source):
             stopped.run.save(self.out)
             raise InputError(f"{stopped} What was computed is in {self.out}.") from None
         wall = perf_counter() - start
-        rows = conserved(model, run)
         run.save(self.out)
         picture, note = self._picture(run)
+        audited = audit(run) if self.audit else None
+        rows = laws(model, run) if audited is None else audited.rows
+        drifts = None if audited is None or picture is None else str(Path(picture).with_stem(Path(picture).stem + "-audit"))
+        if audited is not None and drifts is not None:
+            audited.plot(drifts)
         steps = round(run.t[-1] / run.dt)
         data = {
             "model": run.model_name,
@@ -86,14 +96,15 @@ class Simulate(Source):
             "steps": steps,
             "wall_s": wall,
             "steps_per_s": steps / wall,
-            "conserved": [asdict(row) for row in rows],
+            "conserved": [row.data() for row in rows],
             "q": run.q[-1].tolist(),
             "v": run.v[-1].tolist(),
             "run": self.out,
             "picture": picture,
+            "audit_picture": drifts,
         }
         speed = f"{steps:,} steps of {run.integrator} in {wall:.3g} s ({steps / wall:,.0f} steps/s)"
-        wrote = f"wrote {self.out}" + (f" and {picture}" if picture else "")
+        wrote = "wrote " + ", ".join(filter(None, (self.out, picture, drifts)))
         title = f"{run.model_name}: what was conserved over {run.t[-1]:g} s"
         lines = [line for line in (run.message, speed, wrote, note) if line]
         return Report(data, [heading(title), _drawn(rows), *lines], 130 if run.status == "interrupted" else 0)
@@ -120,10 +131,8 @@ class Simulate(Source):
         return path, ""
 
 
-def _drawn(rows: tuple[Conserved, ...]) -> Any:
-    made = table("quantity", ">at start", ">largest drift", ">relative", "should be conserved")
+def _drawn(rows: tuple[Row, ...]) -> Any:
+    made = table(*(f">{name}" if k in NUMERIC else name for k, name in enumerate(HEADINGS)))
     for row in rows:
-        unit = "" if row.unit == "1" else f" {row.unit}"
-        verdict = "yes" if row.should else f"no: {row.why}"
-        add_row(made, row.quantity, f"{row.start:.6g}{unit}", f"{row.drift:.2e}{unit}", f"{row.relative:.1e}", verdict)
+        add_row(made, *cells_of(row))
     return made

@@ -1,9 +1,9 @@
 """Motion over time: integrators on the configuration manifold, what drives them, and the record they leave.
 
-control → System (acceleration, move, rate) → integrator step → Run → what was conserved, file, picture
+control → System (acceleration, move, rate) → integrator step → Run → audit, file, picture
 """
 
-from kinetree.simulation.auditing import Audit, Row, audit
+from kinetree.simulation.auditing import Audit, audit
 from kinetree.simulation.control import Table
 from kinetree.simulation.files import load_run
 from kinetree.simulation.integrators import INTEGRATORS

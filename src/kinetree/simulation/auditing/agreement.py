@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from kinetree import functions
+from kinetree import compilation, functions
 from kinetree.model import Model
 from kinetree.simulation.auditing.row import Row
 from kinetree.simulation.run import Run
@@ -32,12 +34,13 @@ def agreement(model: Model, run: Run) -> tuple[Row, ...]:
         return ()
     sample = np.unique(np.linspace(0, len(run.t) - 1, states).astype(int))
     q, v, tau = run.q[sample], run.v[sample], run.tau[sample]
-    a = functions.forward_dynamics(model, q, v, tau)
-    M, C, g = functions.mass_matrix(model, q), functions.coriolis_matrix(model, q, v), functions.gravity_force(model, q)
+    kernel = partial(compilation.compile, model=model)
+    a = kernel(functions.forward_dynamics)(q, v, tau)
+    M, C, g = kernel(functions.mass_matrix)(q), kernel(functions.coriolis_matrix)(q, v), kernel(functions.gravity_force)(q)
     by_lagrange = np.linalg.solve(M, (tau - np.einsum("kij,kj->ki", C, v) - g)[..., None])[..., 0]
-    rate = functions.momentum_rate(model, q, functions.momentum(model, q, v), tau)
+    rate = kernel(functions.momentum_rate)(q, kernel(functions.momentum)(q, v), tau)
     M_rate = C + np.swapaxes(C, 1, 2)
-    by_hamilton = functions.velocity(model, q, rate - np.einsum("kij,kj->ki", M_rate, v))
+    by_hamilton = kernel(functions.velocity)(q, rate - np.einsum("kij,kj->ki", M_rate, v))
     eigenvalues = np.linalg.eigvalsh(M)
     forces = _size(tau) + np.linalg.norm(C, axis=(1, 2)) * _size(v) + _size(g) + eigenvalues[:, -1] * _size(a)
     scale = forces / eigenvalues[:, 0]
@@ -71,7 +74,7 @@ def _row(quantity: str, model: Model, t: Array, a: Array, other: Array, scale: A
         where=joint if difference[k, i] else "",
         expected=True,
         verdict="agree" if agree else "differ",
-        note=f"at {len(t)} states; rounding allows {gamma:.0e}",
+        note=f"{len(t)} states, rounding {gamma:.0e}",
         times=t,
         error=relative,
         scale=1.0,

@@ -54,7 +54,7 @@ def _energy(model: Model, run: Run, momenta: Array, tolerance: float) -> Row:
         acting = "what acted was not stored"
     elif run.driven:
         work, doubt = work_done(run)
-        name, gained = "energy − work of the forces", gained - work
+        name, gained = "energy − work", gained - work
         scale = max(scale, float(np.abs(work).max()))
     return conserved(
         name,
@@ -89,7 +89,7 @@ def _cyclic(model: Model, run: Run, momenta: Array, tolerance: float) -> list[Ro
         unit, scale = ("kg m²/s", tree.size_angular) if rate == "rad/s" else ("kg m/s", tree.size_linear)
         scale = max(scale, float(np.abs(p).max()))
         acting = _acting(run, slice(i, i + 1), "a force acts along it")
-        rows.append(conserved(f"momentum p of {name!r}", unit, p[0], run.t, np.abs(p - p[0]), scale, tolerance, name, acting))
+        rows.append(conserved(f"momentum p of {name}", unit, p[0], run.t, np.abs(p - p[0]), scale, tolerance, name, acting))
     return rows
 
 

@@ -68,12 +68,25 @@ def conserved(
     if acting:
         verdict, note = "not expected", acting
     return Row(
-        quantity, unit, float(start), float(error[k]), relative, float(t[k]), where, not acting, verdict, note, t, error, size, doubt
+        quantity,
+        unit,
+        float(start),
+        float(error[k]),
+        relative,
+        float(t[k]),
+        where,
+        not acting,
+        verdict,
+        note,
+        t,
+        error,
+        size,
+        doubt,
     )
 
 
 def _judged(error: Array, relative: float, tolerance: float, doubt: float | None) -> tuple[str, str]:
-    told = "" if doubt is None else f"the integral of power is known to {doubt:.0e}"
+    told = "" if doubt is None else f"work known to {doubt:.0e}"
     if relative <= tolerance:
         return "conserved", told
     if doubt is not None and relative <= doubt:

@@ -118,8 +118,10 @@ def _along(directions: Array) -> str:
     if len(directions) == 3:
         return ""
     n = directions[0] if len(directions) == 1 else np.cross(*directions)
-    n = n * np.sign(n[np.argmax(np.abs(n))])
-    axis = "xyz"[int(np.argmax(n))] if np.isclose(n.max(), 1.0, rtol=0.0, atol=1e-12) else f"({', '.join(f'{x:.3g}' for x in n)})"
+    n = n * np.sign(n[np.argmax(np.abs(n))]) + 0.0  # no −0
+    axis = (
+        "xyz"[int(np.argmax(n))] if np.isclose(n.max(), 1.0, rtol=0.0, atol=1e-12) else f"({', '.join(f'{x:.3g}' for x in n)})"
+    )
     return f" along {axis}" if len(directions) == 1 else f" across {axis}"
 
 
@@ -139,10 +141,12 @@ def tree_momenta(model: Model, q: Array, v: Array, bodies: Sequence[int]) -> lis
             angular, linear = np.moveaxis(np.einsum("kij,ksj->ksi", R[:, k], K[:, k].reshape(-1, 2, 3)), 1, 0)
             first = np.einsum("knij,nj->ki", R[:, tree], moments[tree]) + np.einsum("n,kni->ki", masses[tree], x[:, tree])
             found.append(np.stack([linear, angular, first / masses[tree].sum() - x[:, k]]))
-    return [
-        TreeMomenta(*np.concatenate(found, axis=1), float(masses[tree].sum()), *sizes[tree].max(axis=0)[::-1].tolist())
-        for tree, found in zip(trees, parts, strict=True)
-    ]
+    return [_joined(found, masses[tree].sum(), sizes[tree].max(axis=0)) for tree, found in zip(trees, parts, strict=True)]
+
+
+def _joined(parts: list[Array], mass: float, sizes: Array) -> TreeMomenta:
+    linear, angular, center = np.concatenate(parts, axis=1)
+    return TreeMomenta(linear, angular, center, float(mass), size_linear=float(sizes[1]), size_angular=float(sizes[0]))
 
 
 def _subtree(model: Model, root: int) -> list[int]:
