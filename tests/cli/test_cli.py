@@ -57,6 +57,16 @@ def test_simulate_writes_run_and_picture(capsys, tmp_path):
     assert "angular momentum" in capsys.readouterr().out
 
 
+def test_simulate_with_an_audit(capsys, tmp_path):
+    out = tmp_path / "a.npz"
+    words = ["simulate", "planar-2r", "--tau", "1", "0", "--duration", "0.1", "--out", str(out), "--audit"]
+    data = answer(capsys, *words)
+    assert [row["verdict"] for row in data["conserved"]] == ["conserved", "agree", "agree"]
+    assert data["audit_picture"] == str(tmp_path / "a-audit.png") and (tmp_path / "a-audit.png").exists()
+    assert main(words) == 0
+    assert "Newton–Euler = Hamilton" in capsys.readouterr().out
+
+
 def test_simulate_without_matplotlib(capsys, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     words = ["simulate", "planar-2r", "--duration", "0.01", "--out", str(tmp_path / "a.npz")]

@@ -22,8 +22,8 @@ from kinetree.simulation.auditing.audit import HEADINGS, NUMERIC, cells_of
 class Simulate(Source):
     """Simulate a model, print what the motion conserved, write the run and a picture of it.
 
-    Examples: kinetree simulate double-pendulum --q0 0.5 0.2 --duration 5 --out run.npz --plot run.png
-    kinetree simulate satellite --random 0 --audit
+    Example: kinetree simulate double-pendulum --q0 0.5 0.2 --duration 5 --out run.npz --plot run.png
+    Example: kinetree simulate satellite --random 0 --audit
     """
 
     duration: float = 5.0
