@@ -94,7 +94,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, e
 
 @_evaluates(composite.mass_matrix)
 def mass_matrix(model: Model, q: ArrayLike) -> Array:
-    """M_q (..., nv, nv) = H φ M φ* H*, symmetric positive definite.
+    """M_q (..., nv, nv) = H φ M φ* H* + Γ, symmetric positive definite.
 
     Source: Jain II (17)–(20), Algorithm 4.2. q (..., nq). Raises InputError. Cost: O(N · depth).
     """
@@ -281,7 +281,7 @@ def hamiltonian(model: Model, q: ArrayLike, p: ArrayLike) -> Array:
 
 @_evaluates(kinematics.kinetic_energy)
 def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
-    """T (...) [J] = ½ Σ V* M V.
+    """T (...) [J] = ½ Σ V* M V + ½ v* Γ v.
 
     Source: Lagrange (11). q (..., nq), v (..., nv). Raises InputError. Cost: O(N).
     """

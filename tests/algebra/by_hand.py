@@ -112,12 +112,14 @@ class ByHand:
     parents : parent of each node, −1 for the ground, in any order
     weights : A(p, k) (m_p, m_k) of each node, anything for roots
     H, M : (n_k, m_k), (m_k, m_k) of each node
+    Gamma : (n_k, n_k) of each node, zero where not given
     """
 
-    def __init__(self, parents, weights, H, M):
+    def __init__(self, parents, weights, H, M, Gamma=None):
         self.parents = list(parents)
         self.weights = [None if p < 0 else np.asarray(X) for p, X in zip(self.parents, weights, strict=True)]
         self.H_blocks, self.M_blocks = [np.asarray(X) for X in H], [np.asarray(X) for X in M]
+        self.Gamma_blocks = [np.zeros((len(X), len(X))) for X in self.H_blocks] if Gamma is None else [*map(np.asarray, Gamma)]
         self.sizes = tuple(len(X) for X in self.M_blocks)
         self.dofs = tuple(len(X) for X in self.H_blocks)
         self.bodies, self.joints = slices(self.sizes), slices(self.dofs)
@@ -200,8 +202,12 @@ class ByHand:
         return self.diagonal(self.M_blocks)
 
     @cached_property
+    def Gamma(self) -> Matrix:
+        return self.diagonal(self.Gamma_blocks, self.joints, self.joints)
+
+    @cached_property
     def mass(self) -> Matrix:
-        made = self.H @ self.phi @ self.M @ self.phi.T @ self.H.T
+        made = self.H @ self.phi @ self.M @ self.phi.T @ self.H.T + self.Gamma
         return replace(made, condition=float(np.linalg.cond(made.value)) if len(made.value) else 1.0)
 
     @property
@@ -232,7 +238,8 @@ class ByHand:
         own = np.zeros((self.sizes[k], len(rows)))
         own[:, np.searchsorted(rows, np.arange(self.bodies[k].start, self.bodies[k].stop))] = np.eye(self.sizes[k])
         across = H @ X @ own.T
-        return own @ X @ own.T - across.T @ np.linalg.solve(H @ X @ H.T, across)
+        at = np.concatenate(joints).astype(int) if joints else np.zeros(0, int)
+        return own @ X @ own.T - across.T @ np.linalg.solve(H @ X @ H.T + self.Gamma.value[np.ix_(at, at)], across)
 
     @cached_property
     def P(self) -> Matrix:
@@ -241,7 +248,8 @@ class ByHand:
 
     @cached_property
     def D(self) -> Matrix:
-        blocks = [H @ self.P.value[s, s] @ H.T for s, H in zip(self.bodies, self.H_blocks, strict=True)]
+        parts = zip(self.bodies, self.H_blocks, self.Gamma_blocks, strict=True)
+        blocks = [H @ self.P.value[s, s] @ H.T + Gamma for s, H, Gamma in parts]
         return self.diagonal(blocks, self.joints, self.joints, conditioned=True)
 
     @cached_property
@@ -307,7 +315,7 @@ class ByHand:
         if isinstance(op, Named):
             assert op is sko.Omega
             return self.Omega
-        for name in ("E", "phi", "H", "M", "R", "P", "D", "G", "K", "tau", "taubar", "P_plus", "E_psi", "psi"):
+        for name in ("E", "phi", "H", "M", "Gamma", "R", "P", "D", "G", "K", "tau", "taubar", "P_plus", "E_psi", "psi"):
             if op is getattr(sko, name):
                 return getattr(self, name)
         raise ValueError(f"{op} is none of the model's own")

@@ -68,7 +68,8 @@ def rigid_by_hand(model: kt.Model, q: np.ndarray) -> ByHand:
         R = rotations[parent].T @ rotations[k]
         d = skew(rotations[parent].T @ (origins[k] - origins[parent]))
         weights.append(np.block([[R, d @ R], [np.zeros((3, 3)), R]]))
-    return ByHand(model.parents, weights, H, [spatial_inertia(body.inertia) for body in model.bodies])
+    Gamma = [np.diag(body.dynamics.armature) for body in model.bodies]
+    return ByHand(model.parents, weights, H, [spatial_inertia(body.inertia) for body in model.bodies], Gamma)
 
 
 def rigid(name: str, model: kt.Model, q: np.ndarray) -> Case:
@@ -78,8 +79,8 @@ def rigid(name: str, model: kt.Model, q: np.ndarray) -> Case:
 # Any weights.
 
 
-def abstract(name: str, parents, weights, H, M) -> Case:
-    return Case(name, kt.SKO(parents, weights, H, M), ByHand(parents, weights, H, M))
+def abstract(name: str, parents, weights, H, M, Gamma=None) -> Case:
+    return Case(name, kt.SKO(parents, weights, H, M, Gamma=Gamma), ByHand(parents, weights, H, M, Gamma))
 
 
 def joint_map(rng, n: int, m: int) -> np.ndarray:
@@ -105,14 +106,16 @@ def inertia(rng, size: int) -> np.ndarray:
 WEIGHTS = ("full", "full", "full", "singular", "zero")
 
 
-def drawn(name: str, parents, sizes, dofs, seed: int, kinds=WEIGHTS) -> Case:
+def drawn(name: str, parents, sizes, dofs, seed: int, kinds=WEIGHTS, rotors: bool = False) -> Case:
     """The model with these sizes, its numbers drawn from the seed."""
     rng = np.random.default_rng(seed)
     weights = [
         None if p < 0 else weight(rng, sizes[p], sizes[k], kinds[rng.integers(len(kinds))]) for k, p in enumerate(parents)
     ]
     H = [joint_map(rng, n, m) for n, m in zip(dofs, sizes, strict=True)]
-    return abstract(name, parents, weights, H, [inertia(rng, m) for m in sizes])
+    M = [inertia(rng, m) for m in sizes]
+    Gamma = [inertia(rng, n) * rng.integers(2) for n in dofs] if rotors else None
+    return abstract(name, parents, weights, H, M, Gamma)
 
 
 def permuted(parents, order):
@@ -123,23 +126,23 @@ def permuted(parents, order):
     return found
 
 
-def any_forest(name: str, size: int, seed: int, kinds=WEIGHTS, dofs_from: int = 0) -> Case:
+def any_forest(name: str, size: int, seed: int, kinds=WEIGHTS, dofs_from: int = 0, rotors: bool = False) -> Case:
     """A forest in any numbering with sizes 1 to 5 and n_k from 0 to m_k."""
     rng = np.random.default_rng([seed, size])
     parents = permuted([int(rng.integers(-1, k)) if k else -1 for k in range(size)], rng.permutation(size).tolist())
     sizes = rng.integers(1, 6, size).tolist()
-    return drawn(name, parents, sizes, [int(rng.integers(min(dofs_from, m), m + 1)) for m in sizes], seed, kinds)
+    return drawn(name, parents, sizes, [int(rng.integers(min(dofs_from, m), m + 1)) for m in sizes], seed, kinds, rotors)
 
 
 @st.composite
-def forests(draw, largest: int = 12):
-    """Abstract models that shrink: fewer nodes, canonical numbering, small sizes."""
+def forests(draw, largest: int = 12, rotors: bool = True):
+    """Abstract models that shrink: fewer nodes, canonical numbering, small sizes, no inertias of joints."""
     size = draw(st.integers(1, largest))
     parents = [draw(st.integers(-1, k - 1)) for k in range(size)]
     parents = permuted(parents, draw(st.permutations(range(size))))
     sizes = draw(st.lists(st.integers(1, 5), min_size=size, max_size=size))
     dofs = [draw(st.integers(0, m)) for m in sizes]
-    return drawn("drawn", parents, sizes, dofs, draw(st.integers(0, 2**20)))
+    return drawn("drawn", parents, sizes, dofs, draw(st.integers(0, 2**20)), rotors=rotors and draw(st.booleans()))
 
 
 def seed_case() -> Case:
@@ -156,6 +159,7 @@ ABSTRACT: dict[str, Callable[[], Case]] = {
     "chain from the tip": partial(drawn, "chain from the tip", [1, 2, 3, -1], [3, 2, 4, 1], [2, 2, 1, 1], 3, ("full",)),
     "abstract forest": partial(any_forest, "abstract forest", 12, 4),
     "full forest": partial(any_forest, "full forest", 10, 5, ("full",), 1),
+    "rotors anywhere": partial(any_forest, "rotors anywhere", 11, 9, ("full",), 1, True),
     "abstract 60": partial(any_forest, "abstract 60", 60, 6),
     "no joint moves": partial(drawn, "no joint moves", [-1, 0, 0], [2, 3, 1], [0, 0, 0], 7),
     "every joint free": partial(drawn, "every joint free", [2, -1, 1, 1], [2, 3, 2, 1], [2, 3, 2, 1], 8, ("full",)),
@@ -178,6 +182,8 @@ RIGID = (
     "bush",
     "forest",
     "massless within",
+    "rotors",
+    "rotors in a forest",
     "random 12",
     "000_ex1_pendulum_on_moving_base",
     "000_ex2_double_pendulum",

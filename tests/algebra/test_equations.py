@@ -35,7 +35,7 @@ ANY = (
     "every joint free",
 )
 SERIAL = ("chain", "mixed chain", "abstract chain", "chain from the tip")
-BODIES = tuple(name for name in RIGID if name != "massless within")
+BODIES = tuple(name for name in RIGID if name not in ("massless within", "rotors", "rotors in a forest"))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import zoo
 from by_hand import ByHand, Matrix, assert_equal
-from cases import Case, case, inertia, joint_map, rigid_by_hand
+from cases import Case, abstract, case, inertia, joint_map, rigid_by_hand
 from words import OPERATORS, element
 
 import kinetree as kt
@@ -316,3 +316,36 @@ def test_where_no_joint_moves_everything_passes():
     assert_equal(s.P_plus.inv.dense(), case("no joint moves").hand.R.inv)
     assert s.taubar.slogdet() == (1, 0)
     assert s.mass.slogdet() == (1, 0)
+
+
+@pytest.mark.parametrize("model", ["rotors", "rotors in a forest", "rotors anywhere"])
+@pytest.mark.parametrize("name", [name for name in OPERATORS if name != "(H φ G)⁻¹"])  # which is 1 + H φ K where Γ = 0
+def test_joints_with_inertias(name, model):
+    A, W = OPERATORS[name](case(model).sko), OPERATORS[name](case(model).hand)
+    assert_equal(A.dense(), W)
+    assert_equal(A.T @ np.eye(A.shape[0]), W.T)
+
+
+@pytest.mark.parametrize("name", ["P", "D", "mass", "mass.inv", "½ ℳ D"])
+def test_determinants_of_joints_with_inertias(name):
+    one, of = case("rotors"), DETERMINANTS[name]
+    found, W = of(one.sko).slogdet(), of(one.hand)
+    assert found[0] == 1
+    bound = 2 * len(W.value) * W.error * max(one.hand.condition, W.condition)
+    assert found[1] == pytest.approx(np.linalg.slogdet(W.value)[1], abs=bound)
+
+
+def test_joints_with_inertias_let_something_through():
+    """τ̄ = 1 − G H is a projection only where Γ = 0."""
+    one = abstract("rotor", [-1, 0], [None, np.eye(2)], [np.eye(2), np.eye(2)], [np.eye(2), 2 * np.eye(2)], [np.eye(2)] * 2)
+    for name in ("taubar", "P_plus"):
+        A, W = getattr(one.sko, name), getattr(one.hand, name)
+        assert_equal(A.inv.dense(), W.inv)
+        assert A.logdet() == pytest.approx(np.linalg.slogdet(W.value)[1], rel=1e-12)
+    s = case("rotors").sko  # without Γ where every second coordinate is
+    with pytest.raises(kt.InputError, match="singular"):
+        s.taubar.inv.dense()
+    assert str(s.mass) == "H φ M φ* H* + Γ"
+    assert str(2 * s.mass) == "2 H φ M φ* H* + 2 Γ"
+    assert str((2 * s.mass).inv) == "0.5 (1 − H ψ K)* D⁻¹ (1 − H ψ K)"
+    assert str(case("mixed chain").sko.Gamma) == "0"

@@ -16,6 +16,7 @@ from kinetree.model import Tree
 
 MESSAGES = Snapshots(Path(__file__).with_name("refusals.json"))
 
+turned = case("rotors").sko
 ops = case("bush").sko  # 6 bodies, nv = 8
 batched = kt.operators(case("bush").model, np.tile(case("bush").q, (3, 1)))
 four = kt.operators(case("bush").model, np.tile(case("bush").q, (4, 1)))
@@ -117,7 +118,11 @@ REFUSED = {
     "determinant of 1 and a block diagonal": lambda: (1 + ops.M).slogdet(),
     "determinant of 1 and both triangles": lambda: (1 + ops.E + ops.E.T).slogdet(),
     "determinant of 1 and siblings": lambda: (1 + ops.E.T @ ops.E).slogdet(),
-    "determinant of 2 and a triangle": lambda: (2 + ops.E).slogdet(),
+    "determinant of two triangles": lambda: (1 + ops.E + ops.E.T).slogdet(),
+    "inverse without the joints' own inertias": lambda: (turned.H @ turned.phi @ turned.M @ turned.phi.T @ turned.H.T).inv,
+    "Gamma of another size": lambda: kt.SKO([-1], [None], [np.eye(1, 2)], [np.eye(2)], Gamma=[np.eye(2)]),
+    "Gamma that is negative": lambda: kt.SKO([-1], [None], [np.eye(1, 2)], [np.eye(2)], Gamma=[[[-1.0]]]),
+    "one Gamma for two nodes": lambda: kt.SKO([-1, -1], [None] * 2, [np.eye(1)] * 2, [np.eye(1)] * 2, Gamma=[np.eye(1)]),
     "log of the determinant zero": lambda: ops.taubar.logdet(),
     "log of a negative determinant": lambda: ops.diagonal("X", [np.diag([-1.0, 1, 1, 1, 1, 1])] * 5 + [np.eye(6)]).logdet(),
 }

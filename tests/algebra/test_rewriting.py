@@ -15,6 +15,8 @@ NAMES = (
     "mixed chain",
     "forest",
     "massless within",
+    "rotors",
+    "rotors in a forest",
     *ROBOTS,
     *(name for name in ABSTRACT if name not in ("one node", "abstract chain", "chain from the tip", "abstract 60")),
 )
@@ -52,9 +54,10 @@ def test_identities_hold(rule, name):
         assert_equal(simple.dense(), own, other)
 
 
-def test_identities_are_used(rule):
+@pytest.mark.parametrize("name", ["mixed chain", "rotors"])
+def test_identities_are_used(rule, name):
     """In the direction that costs less, and transposed; unless others lead further."""
-    dear, cheap = sorted(rule.sides(case("mixed chain").sko), key=lambda side: -side.cost)
+    dear, cheap = sorted(rule.sides(case(name).sko), key=lambda side: -side.cost)
     if rule in INVERSES:
         dear, cheap = dear @ cheap, dear**0
     assert dear.cost > cheap.cost

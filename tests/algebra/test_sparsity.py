@@ -199,5 +199,5 @@ def test_patterns_of_three_thousand_bodies(reach):
     size, rng = 3000, np.random.default_rng(reach)
     tree = Tree(tuple(k - 1 if k < reach else int(rng.integers(k - reach, k)) for k in range(size)))
     one = [np.eye(1)] * size
-    sko = SKO.trusted(tree, one, one, one, [1] * size, 1, [str(k) for k in range(size)], ())
+    sko = SKO.trusted(tree, one, one, one, one, [1] * size, 1, [str(k) for k in range(size)], ())
     assert sko.mass.pattern().sum() == 2 * sum(tree.depths) - size

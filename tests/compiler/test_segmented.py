@@ -47,6 +47,7 @@ CHAINS = {
         160, [kt.Revolute(AXES[1]), kt.Universal(AXES[0], AXES[1]), kt.Spherical(), kt.Weld(), kt.Screw(AXES[2], 0.1)]
     ),
     "free bodies": lambda: chain(64, [kt.Free()]),
+    "rotors": lambda: zoo.with_rotors(chain(80, [kt.Revolute(AXES[0]), kt.Universal(AXES[0], AXES[1])])),
 }
 
 

@@ -140,6 +140,11 @@ ERRORS: dict[str, str | bytes] = {
     "reversed limits": spoiled(LIMIT, 'lower="2" upper="-2"'),
     "nan limit": spoiled('lower="-2"', 'lower="nan"'),
     "negative velocity limit": spoiled('velocity="3"', 'velocity="-3"'),
+    "negative damping": spoiled('<axis xyz="1 0 0"/>', '<axis xyz="1 0 0"/><dynamics damping="-0.1"/>'),
+    "negative friction": spoiled('<axis xyz="1 0 0"/>', '<axis xyz="1 0 0"/><dynamics damping="0.1" friction="-1"/>'),
+    "infinite damping": spoiled('<axis xyz="1 0 0"/>', '<axis xyz="1 0 0"/><dynamics damping="inf"/>'),
+    "huge friction": spoiled('<axis xyz="1 0 0"/>', '<axis xyz="1 0 0"/><dynamics friction="1e99"/>'),
+    "second dynamics": spoiled('<axis xyz="1 0 0"/>', '<axis xyz="1 0 0"/><dynamics damping="1"/><dynamics damping="1"/>'),
     "mimic of a missing joint": spoiled('<axis xyz="1 0 0"/>', '<axis xyz="1 0 0"/>' + mimic("elbow")),
     "mimic without joint": spoiled('<axis xyz="1 0 0"/>', '<axis xyz="1 0 0"/><mimic/>'),
     "mimic of itself": spoiled('<axis xyz="1 0 0"/>', '<axis xyz="1 0 0"/>' + mimic("wrist")),
@@ -175,6 +180,9 @@ REPAIRS: dict[str, str] = {
         END, link("tag", INERTIAL.replace("1.5", "0")) + joint("glue", "hand", "tag", kind="fixed") + END
     ),
     "moving link with no inertial": spoiled(INERTIAL, ""),
+    "dynamics of a simulator": spoiled(
+        '<axis xyz="1 0 0"/>', '<axis xyz="1 0 0"/><dynamics damping="1" D="1" mu_viscous="16"/>'
+    ),
     "mimic": spoiled('<axis xyz="1 0 0"/>', '<axis xyz="1 0 0"/><mimic joint="shoulder" multiplier="-1"/>'),
     "limit missing": spoiled('<limit lower="-2" upper="2" velocity="3" effort="40"/>', ""),
     "mesh climbs out": spoiled('"arm.stl"', '"../../../../../etc/passwd"'),

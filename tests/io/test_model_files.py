@@ -13,6 +13,7 @@ from kinetree.model import (
     Cylindrical,
     Free,
     Inertia,
+    JointDynamics,
     Limits,
     Model,
     Planar,
@@ -53,7 +54,11 @@ def every_kind() -> Model:
         placement = Pose(rotation_about(unit(), rng.normal()), rng.normal(size=3))
         limits = Limits(*(rng.choice([-1, 1, 1, 1][i : i + 1]) * rng.uniform(1, 2, joint.nv) for i in range(4)))
         inertia = Inertia(rng.uniform(1, 2), rng.normal(size=3), 0.5 * (tensor + tensor.T))
-        bodies.append(Body(f"b {joint.kind}", parent, joint, placement, inertia, f"j {joint.kind}", limits))
+        damping, friction, stiffness, rest, armature, stop_time = rng.uniform(1, 2, (6, joint.nv))
+        if joint.quaternion is not None:
+            stiffness = armature = np.zeros(joint.nv)
+        dynamics = JointDynamics(damping, friction, stiffness, -rest, armature, stop_time)
+        bodies.append(Body(f"b {joint.kind}", parent, joint, placement, inertia, f"j {joint.kind}", limits, dynamics))
         parent = bodies[-1].name
     return Model(tuple(bodies), (0.1, -0.2, 0.3), "каждый", frames={"tool": ("b free", Pose()), "world": (None, Pose())})
 
@@ -71,6 +76,19 @@ def test_round_trip(tmp_path):
     save(load(tmp_path / "model.json"), tmp_path / "again.json")
     assert (tmp_path / "model.json").read_bytes() == (tmp_path / "again.json").read_bytes()
     assert load(tmp_path / "model.json", name="other").name == "other"
+
+
+def test_files_of_the_first_version(load_text, tmp_path):
+    """Their joints do nothing by themselves."""
+    model = load_text(ROBOT)
+    save(model, tmp_path / "model.json")
+    document = json.loads((tmp_path / "model.json").read_text())
+    document["version"] = 1
+    with pytest.raises(FileError, match="unknown key 'dynamics'"):
+        load_text(json.dumps(document), suffix=".json")
+    for body in document["bodies"]:
+        del body["dynamics"]
+    assert_same(model, load_text(json.dumps(document), suffix=".json"))
 
 
 @pytest.mark.parametrize("text", [ROBOT, *REPAIRS.values()], ids=["sample", *REPAIRS])
@@ -97,7 +115,7 @@ def test_saving_leaves_no_other_file(tmp_path):
     ("where", "value", "message"),
     [
         (["format"], "urdf", '"format" is'),
-        (["version"], 2, "a newer file needs a newer kinetree"),
+        (["version"], 3, "a newer file needs a newer kinetree"),
         (["version"], True, '"version" is True'),
         (["gravity"], [0, 0], r"lists of shape \(3,\)"),
         (["gravity"], [0, 0, True], '"gravity" is'),
@@ -116,6 +134,11 @@ def test_saving_leaves_no_other_file(tmp_path):
         (["bodies", 0, "placement", "rotation", 0, 0], 3, "must be a rotation"),
         (["bodies", 0, "limits", "upper"], ["Infinity"], '"inf" or "-inf"'),
         (["bodies", 0, "limits", "upper"], [[1]], '"inf" or "-inf"'),
+        (["bodies", 0, "dynamics", "damping"], [-1], "damping must not be negative"),
+        (["bodies", 0, "dynamics", "armature"], [1, 2], r"lists of shape \(1,\)"),
+        (["bodies", 0, "dynamics", "rest"], ["inf"], "allowed: finite numbers"),
+        (["bodies", 0, "dynamics"], {}, "lacks 'damping', 'friction'"),
+        (["version"], [2], '"version" is'),
         (["frames", "base", "body"], "nobody", "allowed: null or a body of the model"),
         (["diagnostics"], [{"code": "a", "message": "b", "file": None, "line": 1.5}], "whole number"),
     ],

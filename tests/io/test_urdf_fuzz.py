@@ -4,13 +4,14 @@ import time
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from samples import ROBOT
+from samples import ROBOT as PLAIN
 
 from kinetree.errors import KinetreeError
 from kinetree.io import load
 from kinetree.model.saving import save
 
 SETTINGS = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ROBOT = PLAIN.replace('<axis xyz="1 0 0"/>', '<axis xyz="1 0 0"/><dynamics damping="0.1" friction="0.2"/>')
 WORDS = [
     "nan",
     "-1",

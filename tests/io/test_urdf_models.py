@@ -8,7 +8,7 @@ from samples import AXIS, END, INERTIAL, ROBOT, chain, joint, link, robot, spoil
 
 from kinetree.errors import FileError
 from kinetree.io import load
-from kinetree.model import Free, Planar, Prismatic, Revolute, Spherical
+from kinetree.model import Free, JointDynamics, Planar, Prismatic, Revolute, Spherical
 
 EPS = np.finfo(float).eps
 
@@ -121,6 +121,19 @@ def test_order_is_depth_first_as_in_the_file(load_text):
     joints = [joint("to_e", "b", "e"), joint("to_b", "a", "b"), joint("to_d", "c", "d"), joint("to_c", "a", "c")]
     model = load_text(robot(*map(link, "abcde"), *joints, joint("to_f", "b", "f"), link("f")))
     assert model.joint_names == ("to_b", "to_e", "to_f", "to_c", "to_d")
+
+
+@pytest.mark.parametrize("kind", ["revolute", "planar", "floating", "fixed"])
+def test_damping_and_friction(kind, load_text):
+    text = spoiled('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><dynamics damping="0.25" friction="2"/>')
+    model = load_text(text.replace('type="revolute"', f'type="{kind}"'))
+    assert not model.diagnostics
+    assert model.bodies[-1].dynamics == JointDynamics.none(1)
+    if kind != "fixed":
+        found = model.bodies[0].dynamics
+        assert found.damping.tolist() == [0.25] * model.bodies[0].joint.nv
+        assert found.friction.tolist() == [2.0] * model.bodies[0].joint.nv
+        assert not found.armature.any()
 
 
 def test_half_a_limit_is_zero_and_infinite_limits_are_read(load_text):

@@ -2,6 +2,7 @@
 
 import site
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -66,6 +67,25 @@ def tree(name: str, parents, kinds, seed: int = 0, massless=()) -> kt.Model:
     return kt.Model(bodies, gravity=(1.0, -2.0, -9.0), name=name)
 
 
+def with_rotors(found: kt.Model, seed: int = 0) -> kt.Model:
+    """The model with an armature on every second coordinate of every joint that may have one."""
+    rng, bodies = np.random.default_rng([seed, found.nv]), []
+    for body in found.bodies:
+        armature = rng.uniform(0.1, 1.0, body.joint.nv) * (np.arange(body.joint.nv) % 2 == 0)
+        rotor = kt.JointDynamics(armature=armature) if armature.any() and body.joint.quaternion is None else None
+        bodies.append(replace(body, dynamics=rotor))
+    return replace(found, bodies=tuple(bodies), name=f"{found.name} with rotors")
+
+
+def rotor_without_mass() -> kt.Model:
+    """A last body without mass, moved by a motor."""
+    rotor, wheel = kt.JointDynamics(armature=0.2), kt.Inertia.zero()
+    carrier = tree("rotor", [-1], ["revolute"])
+    return replace(
+        carrier, bodies=(*carrier.bodies, kt.Body("wheel", "body 0", kt.Revolute([0, 0, 1]), inertia=wheel, dynamics=rotor))
+    )
+
+
 def random_tree(size: int, seed: int) -> kt.Model:
     rng = np.random.default_rng([seed, size, 1])
     parents = [int(rng.integers(-1, k)) if k else -1 for k in range(size)]
@@ -109,6 +129,9 @@ MAKERS: dict[str, Callable[[], kt.Model]] = {
     "forest": partial(tree, "forest", [-1, -1, 0, 1, -1, 3], ["revolute", "free", "planar", "revolute", "weld", "prismatic"]),
     "floating": partial(tree, "floating", [-1, 0, 1, 0, 3], ["free"] + ["revolute"] * 4),
     "massless within": partial(tree, "massless within", [-1, 0, 1], ["revolute", "revolute", "revolute"], massless=(1,)),
+    "rotors": lambda: with_rotors(tree("mixed chain", range(-1, 8), MIXED)),
+    "rotors in a forest": lambda: with_rotors(random_tree(12, 4)),
+    "rotor without mass": rotor_without_mass,
     "long chain": partial(tree, "long chain", range(-1, 39), ["revolute"] * 40),
     "random 12": partial(random_tree, 12, 1),
     "random 25": partial(random_tree, 25, 2),

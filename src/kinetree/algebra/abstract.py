@@ -20,34 +20,41 @@ RANK = 1e-12
 
 
 def checked(
-    tree: Tree, E: Sequence[Any] | Mapping[int, Any], H: Sequence[Any], M: Sequence[Any], labels: Sequence[str]
-) -> tuple[list[Array], list[Array], list[Array], tuple[int, ...] | None]:
-    """Weights, joint maps and inertias as arrays of scalars, and their batch shape (None if traced)."""
+    tree: Tree,
+    E: Sequence[Any] | Mapping[int, Any],
+    H: Sequence[Any],
+    M: Sequence[Any],
+    Gamma: Sequence[Any] | None,
+    labels: Sequence[str],
+) -> tuple[list[Array], list[Array], list[Array], list[Array], tuple[int, ...] | None]:
+    """Weights, joint maps, inertias and those of the joints as arrays of scalars, and their batch shape (None if traced)."""
     size = len(tree)
     if size == 0:
         raise ModelError("an SKO model needs at least one node: parents is empty.")
     if len(labels) != size or len(set(labels)) != size:
         raise ModelError(f"names must be {size} different names, one per node, found {list(labels)!r:.200}.")
-    for what, given in (("H", H), ("M", M)):
+    for what, given in (("H", H), ("M", M), *((("Gamma", Gamma),) if Gamma is not None else ())):
         _check_list(what, given, ModelError)
         if len(given) != size:
             raise ModelError(f"{what} must have one matrix per node: {size} as parents has, found {len(given)}.")
     maps = [_matrix(f"H of node {labels[k]!r}", X, ModelError) for k, X in enumerate(H)]
     inertias = [_matrix(f"M of node {labels[k]!r}", X, ModelError) for k, X in enumerate(M)]
     for k in range(size):
-        _check_inertia(labels[k], inertias[k])
+        _check_inertia(f"M of node {labels[k]!r}", "½ y* M y", inertias[k])
         _check_joint_map(labels[k], maps[k], inertias[k].shape[-1])
     inertias = [_symmetrized(X) for X in inertias]
+    joint_inertias = _joint_inertias(Gamma, [X.shape[-2] for X in maps], labels)
     sizes = tuple(X.shape[-1] for X in inertias)
     weights = _edges("E", tree, E, sizes, 0, labels, ModelError)
-    everything = [*weights, *maps, *inertias]
+    everything = [*weights, *maps, *inertias, *joint_inertias]
     if any(X.dtype == object for X in everything):
-        return weights, maps, inertias, None
+        return weights, maps, inertias, joint_inertias, None
     try:
         batch = np.broadcast_shapes(*(X.shape[:-2] for X in everything))
     except ValueError:
-        raise ModelError("the batch axes of E, H and M do not broadcast together.") from None
-    return [split(X, 2) for X in weights], [split(X, 2) for X in maps], [split(X, 2) for X in inertias], batch
+        raise ModelError("the batch axes of E, H, M and Gamma do not broadcast together.") from None
+    scalars = ([split(X, 2) for X in part] for part in (weights, maps, inertias, joint_inertias))
+    return *scalars, batch  # pyright: ignore[reportReturnType]
 
 
 def parents(given: Any) -> tuple[Any, ...]:
@@ -99,22 +106,27 @@ def edge_weights(
 
 
 def check_pivots(
-    D: Sequence[Array], H: Sequence[Array], R: Sequence[Array], batch: tuple[int, ...], labels: Sequence[str]
+    D: Sequence[Array],
+    H: Sequence[Array],
+    R: Sequence[Array],
+    Gamma: Sequence[Array],
+    batch: tuple[int, ...],
+    labels: Sequence[str],
 ) -> None:
-    """D(k) must be positive definite, beside H R H* with all joints behind k locked, or the mass matrix is singular."""
-    for label, *own in zip(labels, D, H, R, strict=True):
-        free, axes, whole = (join(X, batch) for X in own)
+    """D(k) must be positive definite, beside H R H* + Γ with all joints behind k locked, or the mass matrix is singular."""
+    for label, *blocks in zip(labels, D, H, R, Gamma, strict=True):
+        free, axes, whole, own = (join(X, batch) for X in blocks)
         if not (np.isfinite(whole).all() and np.isfinite(free).all()):
             raise ModelError(f"the inertia that node {label!r} carries overflows: weigh in other units.")
-        locked = ((axes @ whole) * axes).sum(axis=-1)
-        rounding = len(own[2]) * EPS * (axes**2).sum(axis=-1) * np.trace(whole, axis1=-2, axis2=-1)[..., None]
+        locked = ((axes @ whole) * axes).sum(axis=-1) + np.diagonal(own, axis1=-2, axis2=-1)
+        rounding = len(blocks[2]) * EPS * (axes**2).sum(axis=-1) * np.trace(whole, axis1=-2, axis2=-1)[..., None]
         unit = np.sqrt(np.where(locked > np.maximum(rounding, np.finfo(float).tiny), locked, np.inf))
         least = np.linalg.eigvalsh(free / (unit[..., :, None] * unit[..., None, :])).min(axis=-1, initial=1.0)
         if not (least > RANK).all():
             raise ModelError(
                 f"D = H P H* of node {label!r} is not positive definite (smallest eigenvalue {least.min():.3g} where H R H* "
                 "has 1 on its diagonal): its joint moves no inertia in some direction, so the mass matrix is singular. Give M "
-                "of this node, or of one it carries, more inertia there."
+                "of this node, or of one it carries, more inertia there, or its joint a Gamma."
             )
 
 
@@ -202,18 +214,33 @@ def _matrix(name: str, X: Any, error: type[ValueError]) -> Array:
     return found
 
 
-def _check_inertia(label: str, M: Array) -> None:
+def _joint_inertias(given: Sequence[Any] | None, sizes: Sequence[int], labels: Sequence[str]) -> list[Array]:
+    if given is None:
+        return [np.zeros((n, n)) for n in sizes]
+    made = []
+    for label, n, X in zip(labels, sizes, given, strict=True):
+        name = f"Gamma of node {label!r}"
+        found = _matrix(name, X, ModelError)
+        if found.shape[-2:] != (n, n):
+            raise ModelError(f"{name} must have shape (…, {n}, {n}), as many as H has rows, found {found.shape}.")
+        _check_inertia(name, "½ v* Γ v", found)
+        made.append(_symmetrized(found))
+    return made
+
+
+def _check_inertia(name: str, energy: str, M: Array) -> None:
     if M.shape[-1] != M.shape[-2]:
-        raise ModelError(f"M of node {label!r} must be square, found shape {M.shape}.")
+        raise ModelError(f"{name} must be square, found shape {M.shape}.")
     if M.dtype == object or M.shape[-1] == 0:
         return
     if not _is_symmetric(M):
-        raise ModelError(f"M of node {label!r} must be symmetric: ½ y* M y is its kinetic energy. Found M ≠ M*.")
+        what = name.split()[0]
+        raise ModelError(f"{name} must be symmetric: {energy} is its kinetic energy. Found {what} ≠ {what}*.")
     values = np.linalg.eigvalsh(M)
     if (values[..., 0] < -RANK * np.abs(values).max(axis=-1)).any():
         least = values[..., 0].min()
         raise ModelError(
-            f"M of node {label!r} must be positive definite, found the eigenvalue {least:.3g}: the articulated inertias "
+            f"{name} must be positive definite, found the eigenvalue {least:.3g}: the articulated inertias "
             "need not exist then (Jain II, lemma 7)."
         )
 

@@ -47,8 +47,8 @@ class CDI:
 
     @property
     def mass(self) -> Operator:
-        """G* Ψ_D* M Ψ_D G. Mass Matrix (14), Hamilton (P.4a)."""
-        return self.G.T @ self.Psi_D.T @ self.M @ self.Psi_D @ self.G
+        """G* Ψ_D* M Ψ_D G, and Γ where joints have inertias of their own. Mass Matrix (14), Hamilton (P.4a)."""
+        return self.G.T @ self.Psi_D.T @ self.M @ self.Psi_D @ self.G + self.sko.Gamma
 
     @property
     def J(self) -> Operator:
@@ -57,7 +57,7 @@ class CDI:
 
     @property
     def R(self) -> Operator:
-        """R = G* J G. Hamilton (P.5)."""
+        """R = G* J G + Γ. Hamilton (P.5)."""
         return self.sko.D
 
     @property

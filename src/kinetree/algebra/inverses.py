@@ -1,6 +1,6 @@
 """Inverses and determinants: an expression is written as factors that have both.
 
-mass matrix   H φ M φ* H* = (1 + H φ K) D (1 + H φ K)*          (49)
+mass matrix   H φ M φ* H* + Γ = (1 + H φ K) D (1 + H φ K)*      (49)
 inverse       (1 − H ψ K)* D⁻¹ (1 − H ψ K)                      (50), (51)
 determinant   Π det D(k)                                        (52), (53): det (1 + H φ K) = 1
 """
@@ -14,7 +14,7 @@ import numpy as np
 
 from kinetree.algebra.application import joined
 from kinetree.algebra.elements import Diagonal, DiagonalInverse, Resolvent, ResolventInverse, Step
-from kinetree.algebra.expression import Operator, Starred, Sum, identity, product
+from kinetree.algebra.expression import Operator, Product, Starred, Sum, add, identity, product
 from kinetree.algebra.identities import FACTORIZATIONS, INVERSES
 from kinetree.algebra.rewriting import Replacement, inverse_of_element
 from kinetree.algebra.sweeps import each, total
@@ -61,7 +61,7 @@ def inverse(op: Operator, sko: SKO) -> tuple[Operator, list[Replacement]]:
             return result / c, before + used
     raise InputError(
         f"no identity gives the inverse of {op}. Those known: a block diagonal, φ, ψ, 1 − E_φ, 1 − E_ψ, 1 + H φ K, "
-        "H φ M φ* H*, and products and transposes of them. np.linalg.inv(expression.dense()) inverts any other."
+        f"{sko.mass}, and products and transposes of them. np.linalg.inv(expression.dense()) inverts any other."
     )
 
 
@@ -78,7 +78,7 @@ def slogdet(op: Operator, sko: SKO) -> SignAndLog:
             return _filled(sign, op), _filled(size, op)
     raise InputError(
         f"no identity gives the determinant of {op}. Those known: a block diagonal, 1 + anything strictly triangular, "
-        "H φ M φ* H*, and products of them. np.linalg.slogdet(expression.dense()) takes any other."
+        f"{sko.mass}, and products of them. np.linalg.slogdet(expression.dense()) takes any other."
     )
 
 
@@ -91,11 +91,9 @@ def _candidates(op: Operator, sko: SKO):
 
 def _split(op: Operator, sko: SKO) -> tuple[float, list[Operator], list[Replacement]]:
     """Coefficient, factors with every factorization put in, and the rules used."""
-    c = 1.0
-    if isinstance(op, Sum) and len(op.terms) == 1:
-        ((c, op),) = op.terms
-    factors, used = list(op.factors), []
-    for rule in sko.rules.factorizations:
+    parts = [_normalized(factor) for factor in op.factors]
+    c, factors, used = math.prod(c for c, _ in parts), [x for _, part in parts for x in part.factors], []
+    for rule in sko.rules.factorizations if isinstance(op, (Product, Sum)) else ():
         wanted = [x.key for x in rule.found.factors]
         n = 0
         while n + len(wanted) <= len(factors):
@@ -104,6 +102,12 @@ def _split(op: Operator, sko: SKO) -> tuple[float, list[Operator], list[Replacem
                 used.append(rule)
             n += 1
     return c, factors, used
+
+
+def _normalized(op: Operator) -> tuple[float, Operator]:
+    """The coefficient of the first term, and the rest without it: c A as (c, A), 2 A + 2 B as (2, A + B)."""
+    c = op.terms[0][0] if op.terms else 1.0
+    return (c, op) if c == 1 else (c, add([(b / c, x) for b, x in op.terms]))
 
 
 def _inverse_of_factor(factor: Operator, sko: SKO) -> tuple[Operator, list[Replacement]] | None:

@@ -1,4 +1,4 @@
-"""The SKO model of a rigid-body tree at q: weights φ(p, k) from placements and joints, joint maps H, inertias M."""
+"""The SKO model of a rigid-body tree at q: weights φ(p, k) from placements and joints, joint maps H, inertias M and Γ."""
 
 from __future__ import annotations
 
@@ -38,4 +38,5 @@ def sko_model(model: Mechanism, q: Array, batch: tuple[int, ...] | None = None) 
     """The SKO model at q, an array (nq,) of scalars; `batch` is the shape inside them, None if they are traced."""
     sizes, names = [joint.nv for joint in joints(model)], [str(k) for k in range(len(model.bodies))]
     names = model.body_names if isinstance(model, Model) else names
-    return SKO.trusted(model.tree, weights(model, q), joint_maps(model, q), model.inertias, sizes, 6, names, batch)
+    phi, H, Gamma = weights(model, q), joint_maps(model, q), model.joint_inertias
+    return SKO.trusted(model.tree, phi, H, model.inertias, Gamma, sizes, 6, names, batch)

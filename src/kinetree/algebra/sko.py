@@ -14,7 +14,7 @@ import numpy as np
 from kinetree.algebra import abstract
 from kinetree.algebra.cdi import CDI
 from kinetree.algebra.elements import Diagonal, Named, Resolvent, Step
-from kinetree.algebra.expression import Operator
+from kinetree.algebra.expression import Operator, zero
 from kinetree.algebra.lyapunov import symmetric_forward
 from kinetree.algebra.riccati import articulated
 from kinetree.algebra.rules import Rules
@@ -29,7 +29,7 @@ from kinetree.spatial.sixvectors import symmetric
 
 @final
 class SKO:
-    """A spatial kernel operator model (H, φ, M) on a tree.
+    """A spatial kernel operator model (H, φ, M) on a tree, whose joints may have inertias Γ of their own.
 
     `kinetree.operators(model, q)` gives that of a rigid-body model; this constructor takes any. The nodes need not be
     bodies: whatever moves with its parent by y(k) = A*(p, k) y(p) + H*(k) v(k) and stores ½ y* M y is an SKO model.
@@ -45,6 +45,9 @@ class SKO:
         Joint maps, of full row rank; n_k may be 0.
     M : sequence of (..., m_k, m_k)
         Inertias, symmetric and positive definite (or positive semidefinite, if every D(k) comes out positive definite).
+    Gamma : sequence of (..., n_k, n_k), optional
+        Inertias that only the joints' own motion feels, as of a rotor behind a gear; symmetric and positive semidefinite.
+        None of them where not given.
     names : sequence of str, optional
         Of the nodes.
 
@@ -62,11 +65,13 @@ class SKO:
         H: Sequence[Any],
         M: Sequence[Any],
         names: Sequence[str] = (),
+        Gamma: Sequence[Any] | None = None,
     ) -> None:
         tree = Tree(abstract.parents(parents))
         labels = tuple(names) or tuple(map(str, range(len(tree))))
-        weights, joint_maps, inertias, batch = abstract.checked(tree, E, H, M, labels)
-        self._set(tree, weights, joint_maps, inertias, [H.shape[-2] for H in joint_maps], 0, labels, batch)
+        weights, joint_maps, inertias, joint_inertias, batch = abstract.checked(tree, E, H, M, Gamma, labels)
+        sizes = [X.shape[-2] for X in joint_maps]
+        self._set(tree, weights, joint_maps, inertias, joint_inertias, sizes, 0, labels, batch)
         self._check_pivots = True
 
     @classmethod
@@ -76,6 +81,7 @@ class SKO:
         weights: Any,
         H: Any,
         M: Sequence[Array],
+        Gamma: Sequence[Array],
         sizes: Sequence[int],
         ground: int,
         labels: Sequence[str],
@@ -87,13 +93,13 @@ class SKO:
         recorded.
         """
         made = cls.__new__(cls)
-        made._set(tree, weights, H, M, sizes, ground, tuple(labels), batch)
+        made._set(tree, weights, H, M, Gamma, sizes, ground, tuple(labels), batch)
         made._check_pivots = False
         return made
 
-    def _set(self, tree, weights, H, M, sizes, ground, labels, batch) -> None:
+    def _set(self, tree, weights, H, M, Gamma, sizes, ground, labels, batch) -> None:
         self.tree, self.ground, self.batch = tree, ground, batch
-        self._weights, self._H, self._M = weights, H, M
+        self._weights, self._H, self._M, self._Gamma = weights, H, M, Gamma
         self.bodies = Space("bodies", tree, tuple(X.shape[-1] for X in M), labels)
         self.joints = Space("joints", tree, tuple(sizes), labels)
         self.rules = Rules(self)
@@ -131,6 +137,13 @@ class SKO:
         """M, the inertias of the nodes."""
         return self._symmetric("M", self.bodies, lambda: self._M)
 
+    @cached_property
+    def Gamma(self) -> Operator:
+        """Γ, inertias that only the joints' own motion feels; 0 where no joint has any."""
+        if any(X.dtype == object or X.any() for X in {id(X): X for X in self._Gamma}.values()):
+            return self._symmetric("Γ", self.joints, lambda: self._Gamma)
+        return zero(self.joints, self.joints, self)
+
     # Composite inertias: the forward Lyapunov equation.
 
     @cached_property
@@ -142,9 +155,9 @@ class SKO:
 
     @cached_property
     def _riccati(self) -> tuple[list[Array], ...]:
-        P, D, G = articulated(self.tree, self._weights, self._H, self._M)
+        P, D, G = articulated(self.tree, self._weights, self._H, self._M, self._Gamma)
         if self._check_pivots and self.batch is not None:
-            abstract.check_pivots(D, self._H, self.R.matrices, self.batch, self.bodies.labels)
+            abstract.check_pivots(D, self._H, self.R.matrices, self._Gamma, self.batch, self.bodies.labels)
         return P, D, G
 
     @cached_property
@@ -154,7 +167,7 @@ class SKO:
 
     @cached_property
     def D(self) -> Diagonal:
-        """D = H P H*, inertia that each joint feels (32)."""
+        """D = H P H* + Γ, inertia that each joint feels (32)."""
         return self._symmetric("D", self.joints, lambda: self._riccati[1], regular=True)
 
     @cached_property
@@ -164,7 +177,7 @@ class SKO:
 
     @cached_property
     def tau(self) -> Diagonal:
-        """τ = G H, a projection (32)."""
+        """τ = G H, a projection where Γ = 0 (32)."""
 
         def made() -> list[Array]:
             return each(lambda G, H: G @ H, self.G.matrices, self._H)
@@ -178,7 +191,12 @@ class SKO:
         def made() -> list[Array]:
             return each(lambda X: np.eye(X.shape[0]) - X, self.tau.matrices)
 
-        return Diagonal("τ̄", self.bodies, self.bodies, self, made, regular=not any(self.joints.sizes))
+        return Diagonal("τ̄", self.bodies, self.bodies, self, made, regular=self._lets_all_through)
+
+    @property
+    def _lets_all_through(self) -> bool | None:
+        """Whether τ̄ has an inverse: where nothing moves, and perhaps where joints have inertias of their own."""
+        return True if not any(self.joints.sizes) else None if self.Gamma.terms else False
 
     @cached_property
     def P_plus(self) -> Diagonal:
@@ -187,7 +205,7 @@ class SKO:
         def made() -> list[Array]:
             return each(lambda P, G, H: symmetric(P - G @ (H @ P)), self.P.matrices, self.G.matrices, self._H)
 
-        return self._symmetric("P⁺", self.bodies, made, regular=None if not any(self.joints.sizes) else False)
+        return self._symmetric("P⁺", self.bodies, made, regular=self._lets_all_through and None)
 
     @cached_property
     def K(self) -> Step:
@@ -217,8 +235,8 @@ class SKO:
 
     @property
     def mass(self) -> Operator:
-        """ℳ = H φ M φ* H*, the mass matrix (3)."""
-        return self.H @ self.phi @ self.M @ self.phi.T @ self.H.T
+        """ℳ = H φ M φ* H* + Γ, the mass matrix (3)."""
+        return self.H @ self.phi @ self.M @ self.phi.T @ self.H.T + self.Gamma
 
     @cached_property
     def cdi(self) -> CDI:
@@ -264,7 +282,7 @@ class SKO:
         return Diagonal(symbol, space, space, self, make, symmetric=True, regular=regular)
 
 
-SYMBOLS = ("E_φ", "φ", "H", "M", "R", "P", "D", "G", "K", "τ", "τ̄", "P⁺", "E_ψ", "ψ", "Ω")
+SYMBOLS = ("E_φ", "φ", "H", "M", "Γ", "R", "P", "D", "G", "K", "τ", "τ̄", "P⁺", "E_ψ", "ψ", "Ω")
 
 
 def _check_symbol(symbol: str) -> None:

@@ -56,7 +56,7 @@ def forward_dynamics(model: Model, q: Array, v: Array, tau: Array, external: Arr
     ground = (ZERO, ZERO, -model.gravity), None
     motions, r = unzip(scatter(tree, reference, ground, joints(lean), phi, H, *own, kept), 2)
     forces = each(inertial_force, lean.pseudo_inertias, motions, loads(lean, external))
-    P, D, G = articulated(tree, phi, H, lean.inertias)
+    P, D, G = articulated(tree, phi, H, lean.inertias, lean.joint_inertias)
     nu = gather(tree, residual, NO_FORCE, phi, H, P, D, G, split(model.v_slices, tau), forces, r)
     swept = scatter(tree, acceleration, (AT_REST, None), phi, H, G, nu, r)
     return stacked(unzip(swept, 2)[1], model.v_slices)

@@ -1,6 +1,6 @@
 """The mass matrix by composite-body inertias. Source: Jain II (17)–(20), Algorithm 4.2.
 
-R = M + E R E*        M_q = H R H* + H φ̃ R H* + H R φ̃* H*
+R = M + E R E*        M_q = H R H* + H φ̃ R H* + H R φ̃* H* + Γ
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Inverse dynamics, the Newton–Euler sweeps in operator form. Source: Jain II (1), (2), (10).
 
-α = φ* (H* v̇ + a)        f = φ (M α + b)        τ = H f
+α = φ* (H* v̇ + a)        f = φ (M α + b)        τ = H f + Γ v̇
 
 α is the rate of the angular velocity and the acceleration of the body's origin, gravity taken as an acceleration of the
 ground. With it neither a nor b holds a linear velocity, so that only ω is swept to the tips, not V.
@@ -66,11 +66,11 @@ def inverse_dynamics(model: Model, q: Array, v: Array, a: Array, external: Array
     motions = scatter(tree, motion, (ZERO, ZERO, -model.gravity), joints(lean), phi, H, *own)
     loaded = each(inertial_force, lean.pseudo_inertias, motions, loads(lean, external))
 
-    def forces(received: Array, phi: Shift, H: Array, own: Array) -> tuple[Array, Array]:
+    def forces(received: Array, phi: Shift, H: Array, own: Array, Gamma: Array, vdot: Array) -> tuple[Array, Array]:
         f = received + own  # f = Σ φ f_j + M α + b
-        return H @ f, phi @ f  # τ = H f
+        return H @ f + Gamma @ vdot, phi @ f  # τ = H f + Γ v̇
 
-    return stacked(gather(tree, forces, NO_FORCE, phi, H, loaded))
+    return stacked(gather(tree, forces, NO_FORCE, phi, H, loaded, lean.joint_inertias, own[2]))
 
 
 def bias_force(model: Model, q: Array, v: Array, external: Array | None = None) -> Array:

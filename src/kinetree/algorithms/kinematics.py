@@ -64,13 +64,14 @@ def potential_energy(model: Model, q: Array) -> Array:
 
 
 def kinetic_energy(model: Model, q: Array, v: Array) -> Array:
-    """T = ½ Σ V* M V."""
+    """T = ½ Σ V* M V + v* Γ v."""
     V = velocities(model, weights(model, q), joint_maps(model, q), v)
-    return np.asarray(0.5 * total(each(_double_energy, V, model.inertias)))
+    doubled = each(_double_energy, V, model.inertias, split(model.v_slices, v), model.joint_inertias)
+    return np.asarray(0.5 * total(doubled))
 
 
-def _double_energy(V: Array, M: Array) -> Scalar:
-    return V @ (M @ V)
+def _double_energy(V: Array, M: Array, v: Array, Gamma: Array) -> Scalar:
+    return V @ (M @ V) + v @ (Gamma @ v)
 
 
 def jacobian(model: Model, q: Array, *, body: int, frame: str) -> Array:

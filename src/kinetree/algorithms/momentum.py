@@ -1,8 +1,10 @@
 """Hamilton's equations in O(N). Source: Hamilton [3]–[11], (P.1)–(P.5), for every joint.
 
-V = φ* H* v        𝒦 = φ M V        p = H 𝒦        v = ℳ⁻¹ p
+V = φ* H* v        𝒦 = φ M V        p = H 𝒦 + Γ v        v = ℳ⁻¹ p
 
 ṗ = τ + H (W − V ×* 𝒦) + Ḣ 𝒦        W = φ (gravity and external wrenches)
+
+Γ v̇ is part of ṗ and of what τ does, so that Γ is not in the second equation: Γ is constant, and a joint with one has v = q̇.
 
 𝒦(k) = [angular momentum about the joint frame of body k; linear momentum] of body k and all it carries.
 """

@@ -56,12 +56,14 @@ def moved(parent: Any, joint: Joint, phi: Shift, H: Array, q: Array, v: Array, s
     return chosen(active, own, parent), chosen(active, r, AT_REST)
 
 
-def articulated(received: Any, phi: Shift, H: Array, M: Array, tau: Array, load: Array, r: Array, active: Scalar) -> Any:
+def articulated(
+    received: Any, phi: Shift, H: Array, M: Array, Gamma: Array, tau: Array, load: Array, r: Array, active: Scalar
+) -> Any:
     """How a body and all the segment has beyond answer to both handles, from the tip to the base."""
     P, A, Omega, z, c = received
     P, z = P + M, z + load  #                        (33), (58a)
     HP, HA, eps = H @ P, H @ A, tau - H @ z  #       ε  = τ − H z               (58c)
-    D = symmetric(HP @ H.T)
+    D = symmetric(HP @ H.T + Gamma)
     G = solve(D, HP).T
     nu, nu_A = solve(D, eps), solve(D, HA)
     P_plus, A_plus = symmetric(P - G @ HP), A - G @ HA
@@ -120,7 +122,8 @@ def forward_dynamics(part: Any, q: Array, v: Array, tau: Array, external: Array 
     )
     motions, r = unzip(swept, 2)
     forces = each(inertial_force, lean.pseudo_inertias, motions, loads(lean, external))
-    found = gather(tree, articulated, FREE_TIP, phi, H, lean.inertias, split(part.v_slices, tau), forces, r, active)
+    own_tau = split(part.v_slices, tau)
+    found = gather(tree, articulated, FREE_TIP, phi, H, lean.inertias, lean.joint_inertias, own_tau, forces, r, active)
     G, nu, nu_A, ends = unzip(found, 4)
 
     known = gather_segments(joined, (np.zeros((6, 6)), NO_FORCE), at_base(ends), at_tip(motions))

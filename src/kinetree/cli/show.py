@@ -10,7 +10,10 @@ from kinetree.cli.report import Report, add_row, heading, number, table
 from kinetree.cli.source import Source
 from kinetree.cli.sparsity import Sparsity
 from kinetree.cli.trees import branches
-from kinetree.model import Model
+from kinetree.model import Body, Model
+
+DYNAMICS = {"damping": "N m s", "friction": "N m", "stiffness": "N m", "rest": "rad", "armature": "kg m²"}
+"""What a joint may do by itself, in the units of one that turns."""
 
 
 @final
@@ -39,6 +42,7 @@ class Show(Source):
                 "nq": body.joint.nq,
                 "nv": body.joint.nv,
                 "mass": body.inertia.mass,
+                "dynamics": _of_joint(body),
             }
             for i, body in enumerate(model.bodies)
         ]
@@ -62,7 +66,7 @@ class Show(Source):
             add_row(rows, i, name, body["joint"], body["kind"], _range(q), _range(v), number(body["mass"]))
         sizes = f"{model.nbodies} bodies, nq = {model.nq}, nv = {model.nv}, mass {mass:.6g} kg, gravity {data['gravity']} m/s²"
         notes = [f"note: {note}" for note in model.diagnostics]
-        parts = [heading(model.name), rows, sizes, *notes]
+        parts = [heading(model.name), rows, sizes, *_dynamics(model), *notes]
         if self.sparsity or self.picture is not None:
             parts += self._sparsity(model, data)
         return Report(data, parts)
@@ -78,6 +82,24 @@ class Show(Source):
         draw(drawing, names, f"{model.name}: blocks that can be nonzero, between {drawing.rows}", self.picture)
         data["picture"] = self.picture
         return ["", *sparsity.parts, "", f"wrote {self.picture}"]
+
+
+def _of_joint(body: Body) -> dict[str, list[float]]:
+    """What the joint does by itself, where it does something."""
+    parts = {name: getattr(body.dynamics, name) for name in DYNAMICS}
+    return {name: x.tolist() for name, x in parts.items() if x.any()}
+
+
+def _dynamics(model: Model) -> list[Any]:
+    """A table of what joints do by themselves, if any does something."""
+    found = {body.joint_name: _of_joint(body) for body in model.bodies if not body.dynamics.is_none}
+    columns = [name for name in DYNAMICS if any(name in own for own in found.values())]
+    if not columns:
+        return []
+    rows = table("joint", *(f">{name} [{DYNAMICS[name]}]" for name in columns))
+    for joint, own in found.items():
+        add_row(rows, joint, *(" ".join(map(number, own.get(name, ()))) for name in columns))
+    return ["", rows]
 
 
 def _range(part: slice) -> str:

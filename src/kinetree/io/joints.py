@@ -1,4 +1,4 @@
-"""<joint>: what it connects, how it moves, its limits, and which joint it mimics."""
+"""<joint>: what it connects, how it moves, its limits, what it does by itself, and which joint it mimics."""
 
 import math
 from collections.abc import Mapping
@@ -10,12 +10,13 @@ from kinetree.io.numbers import limit, number, numbers
 from kinetree.io.poses import origin
 from kinetree.io.report import Report, listed, shown
 from kinetree.io.xml import Element, name_of, only_children
-from kinetree.model import Free, Joint, Limits, Planar, Pose, Prismatic, Revolute, Spherical
+from kinetree.model import Free, Joint, JointDynamics, Limits, Planar, Pose, Prismatic, Revolute, Spherical
+from kinetree.model.checks import LARGEST
 
 KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical")
 AXIS_TOLERANCE = 1e-6
 _WITH_AXIS = frozenset({"revolute", "continuous", "prismatic", "planar"})
-_PARTS = frozenset({"parent", "child", "origin", "axis", "limit", "mimic"})
+_PARTS = frozenset({"parent", "child", "origin", "axis", "limit", "dynamics", "mimic"})
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class UrdfJoint:
     placement: Pose
     motion: Joint | None
     limits: Limits | None
+    dynamics: JointDynamics
     mimics: str | None
 
 
@@ -54,6 +56,7 @@ def read_joint(report: Report, element: Element) -> UrdfJoint:
         placement=origin(report, parts.get("origin"), f"{where} <origin>"),
         motion=motion,
         limits=None if motion is None else _limits(report, element, parts.get("limit"), kind, motion.nv, where),
+        dynamics=_dynamics(report, parts.get("dynamics"), motion, where),
         mimics=_mimics(report, parts.get("mimic"), where),
     )
 
@@ -122,6 +125,24 @@ def _limits(report: Report, joint: Element, element: Element | None, kind: str, 
     if kind not in ("revolute", "prismatic"):
         lower, upper = -math.inf, math.inf
     return Limits([lower] * nv, [upper] * nv, *largest)
+
+
+def _dynamics(report: Report, element: Element | None, motion: Joint | None, where: str) -> JointDynamics:
+    """Damping and friction of every velocity; what else simulators write beside them is passed over."""
+    nothing = JointDynamics.none(0 if motion is None else motion.nv)
+    if element is None:
+        return nothing
+    where = f"{where} <dynamics>"
+    found = {name: number(report, element, where, name, 0.0) for name in ("damping", "friction")}
+    for name, value in found.items():
+        if not 0.0 <= value <= LARGEST:
+            allowed = f"0 to {LARGEST:g}; a joint that drives itself is a control, not damping or friction"
+            report.fail(element, f'{where} attribute "{name}" is {value:g}; allowed: {allowed}')
+    others = [name for name in element.attrib if name not in found]
+    if others:
+        note = f"{where} has {listed(others)}, which URDF does not define; passed over"
+        report.repair("dynamics-attribute", element, note)
+    return nothing if motion is None or not any(found.values()) else JointDynamics(**found)
 
 
 def _mimics(report: Report, element: Element | None, where: str) -> str | None:

@@ -18,6 +18,7 @@ from kinetree.model import (
     Free,
     Inertia,
     Joint,
+    JointDynamics,
     Limits,
     Model,
     Planar,
@@ -35,6 +36,11 @@ from kinetree.model.saving import FORMAT, VERSION
 _JOINTS: dict[str, type[Joint]] = {
     joint.kind: joint for joint in (Revolute, Prismatic, Screw, Cylindrical, Universal, Spherical, Planar, Free, Weld)
 }
+_KEYS = {
+    1: ("name", "parent", "joint", "placement", "inertia", "limits"),
+    2: ("name", "parent", "joint", "placement", "inertia", "limits", "dynamics"),
+}
+"""What a body has, by the version of the file."""
 Made = TypeVar("Made")
 _INFINITIES = {"inf": math.inf, "-inf": -math.inf}
 
@@ -48,11 +54,13 @@ def json_model(data: bytes, path: Path, name: str | None = None) -> Model:
     if found != FORMAT:
         report.fail(1, f'"format" is {_found(found)}; allowed: "{FORMAT}"; is it a file that kinetree saved?')
     found = document.get("version")
-    if found != VERSION or isinstance(found, bool):
-        report.fail(1, f'"version" is {_found(found)}; allowed: {VERSION}; a newer file needs a newer kinetree')
+    if not isinstance(found, int) or isinstance(found, bool) or found not in _KEYS:
+        report.fail(1, f'"version" is {_found(found)}; allowed: 1 to {VERSION}; a newer file needs a newer kinetree')
+    body_keys = _KEYS[found]
     keys = ("format", "version", "name", "gravity", "bodies", "frames", "diagnostics")
     _object(report, document, "the file", keys)
-    bodies = [_read_body(report, entry, f"bodies[{i}]") for i, entry in enumerate(_list(report, document, "bodies", ""))]
+    entries = _list(report, document, "bodies", "")
+    bodies = [_read_body(report, entry, f"bodies[{i}]", body_keys) for i, entry in enumerate(entries)]
     names = {body.name for body in bodies}
     frames = {
         link: _read_frame(report, entry, f"frames[{shown(link)}]", names)
@@ -94,8 +102,8 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _read_body(report: Report, entry: Any, where: str) -> Body:
-    _object(report, entry, where, ("name", "parent", "joint", "placement", "inertia", "limits"))
+def _read_body(report: Report, entry: Any, where: str, keys: tuple[str, ...]) -> Body:
+    _object(report, entry, where, keys)
     name = _text(report, entry, "name", where)
     where = f"{where} {shown(name)}"
     parent = None if entry["parent"] is None else _text(report, entry, "parent", where)
@@ -107,11 +115,28 @@ def _read_body(report: Report, entry: Any, where: str) -> Body:
     numbers = [_array(report, inertia, key, f"{where} inertia", shape) for key, shape in shapes.items()]
     bounds = _object(report, entry["limits"], f"{where} limits", tuple(f.name for f in fields(Limits)))
     limits = [_bounds(report, bounds, f.name, f"{where} limits", joint.nv) for f in fields(Limits)]
+    of_joint = _read_dynamics(report, entry["dynamics"], f"{where} dynamics", joint.nv) if "dynamics" in keys else None
     return _checked(
         report,
         where,
-        lambda: Body(name, parent, joint, placement, Inertia(*numbers), joint_name, Limits(*limits)),
+        lambda: Body(
+            name,
+            parent,
+            joint,
+            placement,
+            Inertia(*numbers),
+            joint_name,
+            Limits(*limits),
+            None if of_joint is None else JointDynamics(**of_joint),  # type: ignore[arg-type]
+        ),
     )
+
+
+def _read_dynamics(report: Report, entry: Any, where: str, nv: int) -> dict[str, np.ndarray]:
+    """Numbers of what a joint does by itself."""
+    names = tuple(f.name for f in fields(JointDynamics))
+    _object(report, entry, where, names)
+    return {name: _array(report, entry, name, where, (nv,)) for name in names}
 
 
 def _read_joint(report: Report, entry: Any, where: str) -> Joint:

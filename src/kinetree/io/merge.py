@@ -47,7 +47,8 @@ def merged(
         if joint is None or joint.motion is None or joint.limits is None:  # the root; others that reach here move
             bodies.append(Body(name, None, Free(), placements[name], inertia, "root_joint"))
         else:
-            bodies.append(Body(name, carrier, joint.motion, placements[name], inertia, joint.name, joint.limits))
+            own = joint.limits, joint.dynamics
+            bodies.append(Body(name, carrier, joint.motion, placements[name], inertia, joint.name, *own))
     _check_moved_inertia(report, bodies, places)
     return bodies, {name: frame for name, frame in frames.items() if name != frame[0]}
 

@@ -1,6 +1,7 @@
 """Models: a tree of bodies, their joints and inertias, every physical check made at construction."""
 
 from kinetree.model.bodies import Body, Inertia, Limits, Pose
+from kinetree.model.dynamics import JointDynamics
 from kinetree.model.joints import (
     Cylindrical,
     Free,
@@ -25,6 +26,7 @@ __all__ = [
     "Free",
     "Inertia",
     "Joint",
+    "JointDynamics",
     "LeanBody",
     "LeanModel",
     "Limits",

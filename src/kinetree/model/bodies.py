@@ -10,6 +10,7 @@ import numpy as np
 
 from kinetree.errors import ModelError
 from kinetree.model.checks import real_array, rotation_matrix
+from kinetree.model.dynamics import JointDynamics
 from kinetree.model.joints import Joint
 from kinetree.spatial.rotations import skew
 from kinetree.spatial.scalars import Array
@@ -174,8 +175,8 @@ class Body:
     """A rigid body, the joint that carries it, and where that joint sits on the parent.
 
     parent is the parent's name, or None for the ground. placement is the joint frame at q = neutral, in the parent's
-    body axes. The body frame is the joint frame after the joint has moved. Without limits there are none; without a name the
-    joint is called as the body.
+    body axes. The body frame is the joint frame after the joint has moved. Without limits there are none; without dynamics the
+    joint does nothing by itself; without a name it is called as the body.
     """
 
     name: str
@@ -185,6 +186,7 @@ class Body:
     inertia: Inertia = field(default_factory=Inertia.zero)
     joint_name: str = ""
     limits: Limits = None  # type: ignore[assignment]
+    dynamics: JointDynamics = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -200,3 +202,14 @@ class Body:
             object.__setattr__(self, "limits", Limits.none(self.joint.nv))
         elif self.limits.lower.shape != (self.joint.nv,):
             raise ModelError(f"body {self.name!r}: limits need {self.joint.nv} entries, found {self.limits.lower.size}.")
+        object.__setattr__(self, "dynamics", self._dynamics())
+
+    def _dynamics(self) -> JointDynamics:
+        if self.dynamics is None:
+            return JointDynamics.none(self.joint.nv)
+        if not isinstance(self.dynamics, JointDynamics):
+            raise ModelError(f"body {self.name!r}: dynamics must be a kinetree JointDynamics, found {self.dynamics!r}.")
+        try:
+            return self.dynamics.of(self.joint)
+        except ModelError as failure:
+            raise ModelError(f"body {self.name!r}: {failure}") from None

@@ -34,7 +34,7 @@ TURN, SHIFT, ANY = 28, 14, 150
 @final
 @dataclass(frozen=True, eq=False)
 class LeanBody:
-    """A joint, where it sits on the parent, and the pseudo-inertia (4, 4) it carries, in lean frames.
+    """A joint, where it sits on the parent, the pseudo-inertia (4, 4) it carries, in lean frames, and its armature (nv,).
 
     `frame` is the lean frame seen from the body's own.
     """
@@ -43,6 +43,7 @@ class LeanBody:
     placement: Pose
     pseudo_inertia: Array
     frame: Pose
+    armature: Array
 
 
 @final
@@ -65,6 +66,11 @@ class LeanModel:
     def inertias(self) -> tuple[Array, ...]:
         """M of each body (6, 6)."""
         return tuple(once_each(inertia_matrix, self.pseudo_inertias))
+
+    @cached_property
+    def joint_inertias(self) -> tuple[Array, ...]:
+        """Γ of each joint (nv_k, nv_k)."""
+        return tuple(once_each(np.diag, [body.armature for body in self.bodies]))
 
     @cached_property
     def grouped(self) -> LeanModel:
@@ -102,7 +108,10 @@ def lean_bodies(bodies: Sequence[Body], tree: Tree) -> tuple[LeanBody, ...]:
     """The bodies in frames that leave few numbers; of more than `MOST_SEARCHED`, in their own."""
     if len(bodies) > MOST_SEARCHED:
         moments = once_each(lambda inertia: inertia.pseudo_inertia, [body.inertia for body in bodies])
-        return tuple(LeanBody(body.joint, body.placement, J, OWN) for body, J in zip(bodies, moments, strict=True))
+        return tuple(
+            LeanBody(body.joint, body.placement, J, OWN, body.dynamics.armature)
+            for body, J in zip(bodies, moments, strict=True)
+        )
     search = _Search(bodies, tree)
     search.run()
     return tuple(search.body(k) for k in range(len(bodies)))
@@ -140,7 +149,8 @@ class _Search:
         """The body in its lean frame."""
         body, X = self.bodies[k], _inverse(self.frames[k])
         joint = replace(body.joint, axis=self.axis(k)) if isinstance(body.joint, JointWithAxis) else body.joint
-        return LeanBody(joint, _pose(self.placement(k)), X @ body.inertia.pseudo_inertia @ X.T, _pose(self.frames[k]))
+        J = X @ body.inertia.pseudo_inertia @ X.T
+        return LeanBody(joint, _pose(self.placement(k)), J, _pose(self.frames[k]), body.dynamics.armature)
 
     def placement(self, k: int) -> Array:
         """Where the joint sits in the parent's lean frame."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
 from kinetree.errors import ModelError
-from kinetree.model.bodies import Body, Pose
+from kinetree.model.bodies import Body, Limits, Pose
 from kinetree.model.checks import real_array
-from kinetree.model.lean import LeanModel, lean_bodies
+from kinetree.model.dynamics import JointDynamics
+from kinetree.model.lean import LeanModel, lean_bodies, once_each
 from kinetree.model.saving import save
 from kinetree.model.singular import joint_without_inertia
 from kinetree.model.tree import GROUND, Tree
@@ -130,6 +131,11 @@ class Model:
         return tuple(body.inertia.matrix for body in self.bodies)
 
     @cached_property
+    def joint_inertias(self) -> tuple[Array, ...]:
+        """Γ of each joint (nv_k, nv_k): its armature."""
+        return tuple(once_each(np.diag, [body.dynamics.armature for body in self.bodies]))
+
+    @cached_property
     def lean(self) -> LeanModel:
         """The same mechanism by fewer numbers; see `lean`."""
         return LeanModel(self.tree, lean_bodies(self.bodies, self.tree), self.q_slices, self.v_slices, self.gravity)
@@ -139,7 +145,7 @@ class Model:
         """A fingerprint of everything that decides the motion; a run file carries it."""
         text = repr((self.gravity.tolist(), self.parents))
         for body in self.bodies:
-            text += repr((body.name, body.joint_name, body.joint.kind, body.joint.parameters, _numbers(body)))
+            text += repr((body.name, body.joint_name, body.joint.kind, body.joint.parameters, _numbers(body), *_of_joint(body)))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def body_index(self, body: str | int) -> int:
@@ -215,7 +221,7 @@ def _check_every_joint_moves_inertia(bodies: tuple[Body, ...]) -> None:
         raise ModelError(
             f"joint {body.joint_name!r} ({body.joint.kind}) moves body {body.name!r} and what it carries, but in some direction"
             " they have no inertia of their own, so the mass matrix is singular."
-            " Give the body a mass and an inertia tensor, or weld it."
+            " Give the body a mass and an inertia tensor, or the joint an armature, or weld it."
         )
 
 
@@ -250,6 +256,14 @@ def _numbers(body: Body) -> list[Any]:
         placement.rotation.tolist(),
         placement.translation.tolist(),
     ]
+
+
+def _of_joint(body: Body) -> list[Any]:
+    """What the joint does by itself and where it ends, if anything."""
+    parts = (
+        part for part, none in ((body.limits, Limits.none), (body.dynamics, JointDynamics.none)) if part != none(body.joint.nv)
+    )
+    return [[type(part).__name__, *(getattr(part, f.name).tolist() for f in fields(part))] for part in parts]
 
 
 def _listing(names: Iterable[str], most: int = 40) -> str:

@@ -16,11 +16,12 @@ import numpy as np
 
 from kinetree.errors import FileError, InputError
 from kinetree.model.bodies import Body, Limits, Pose
+from kinetree.model.dynamics import JointDynamics
 
 if TYPE_CHECKING:
     from kinetree.model.model import Model
 
-FORMAT, VERSION = "kinetree-model", 1
+FORMAT, VERSION = "kinetree-model", 2
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> None:
@@ -87,6 +88,7 @@ def _body(body: Body) -> dict[str, Any]:
         "placement": _pose(body.placement),
         "inertia": inertia,
         "limits": limits,
+        "dynamics": {f.name: getattr(body.dynamics, f.name).tolist() for f in fields(JointDynamics)},
     }
 
 

@@ -15,7 +15,7 @@ SINGULAR = 1e-12
 def joint_without_inertia(bodies: Sequence[Body]) -> Body | None:
     """The first body from the tips whose joint moves no inertia in some direction while those behind it are free to move.
 
-    det(mass matrix) = Π det D, so it is singular where some D = H P H* is; P⁺ = P − P H* D⁻¹ H P, R⁺ = R (Jain II (33)).
+    det(mass matrix) = Π det D, so it is singular where some D = H P H* + Γ is; P⁺ = P − P H* D⁻¹ H P, R⁺ = R (Jain II (33)).
     Judged at a random configuration: what is singular everywhere is singular there. Nothing is computed where each
     body by itself resists every motion.
     """
@@ -30,7 +30,7 @@ def joint_without_inertia(bodies: Sequence[Body]) -> Body | None:
         joint, own = body.joint, body.name
         q = joint.random(rng, (), -np.ones(joint.nv), np.ones(joint.nv))
         H = joint.H(q)
-        D, locked = H @ P[own] @ H.T, H @ R[own] @ H.T
+        D, locked = (H @ X[own] @ H.T + np.diag(body.dynamics.armature) for X in (P, R))
         if joint.nv and np.linalg.eigvalsh(D)[0] <= SINGULAR * np.trace(locked):
             return body
         if body.parent is not None:

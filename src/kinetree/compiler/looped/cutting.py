@@ -124,7 +124,7 @@ def cut_of(model: Model, lanes: int) -> Cut:
 
 def _as_it_is(body: Body) -> LeanBody:
     """The body in its own frame with its own inertia: where a chain is cut, what rides on the parent would be cut off."""
-    return LeanBody(body.joint, body.placement, body.inertia.pseudo_inertia, Pose())
+    return LeanBody(body.joint, body.placement, body.inertia.pseudo_inertia, Pose(), body.dynamics.armature)
 
 
 def _zeros(model: Model) -> list[Hashable]:
