@@ -60,11 +60,11 @@ def momentum_and_rate(model: Model, q: Array, v: Array, tau: Array, external: Ar
     acting = each(_force, lean.pseudo_inertias, gravity, loads(lean, external))
     K, W = unzip(gather(tree, momenta, np.stack([NO_FORCE, NO_FORCE]), phi, lean.inertias, V, acting), 2)
 
-    def node(joint: Joint, H: Array, q: Array, v: Array, tau: Array, V: Array, K: Array, W: Array) -> tuple[Array, Array]:
-        return H @ K, tau + H @ (W - cross_force(V, K)) + joint.H_rate(q, v) @ K
+    def node(joint: Joint, H: Array, Gamma: Array, q: Array, v: Array, tau: Array, V: Array, K: Array, W: Array):
+        return H @ K + Gamma @ v, tau + H @ (W - cross_force(V, K)) + joint.H_rate(q, v) @ K
 
     own = split(model.q_slices, q), split(model.v_slices, v), split(model.v_slices, tau)
-    p, rate = unzip(each(node, joints(lean), H, *own, V, K, W), 2)
+    p, rate = unzip(each(node, joints(lean), H, lean.joint_inertias, *own, V, K, W), 2)
     return stacked(p, model.v_slices), stacked(rate, model.v_slices)
 
 

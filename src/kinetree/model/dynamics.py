@@ -79,7 +79,7 @@ class JointDynamics:
         for f in fields(self):
             x = getattr(self, f.name)
             if x.size not in (1, nv):
-                raise ModelError(f"{f.name} must be one number or {nv}, as many as the joint has velocities, found {x.size}.")
+                raise ModelError(f"{f.name} must be one number, or one for each of {nv} velocities, found {x.size}.")
             parts[f.name] = np.broadcast_to(x, (nv,)) if x.size == 1 else x
         return JointDynamics(**parts)
 
