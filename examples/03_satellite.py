@@ -4,6 +4,7 @@ Usage: python examples/03_satellite.py
 """
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import kinetree as kt
 
@@ -17,5 +18,20 @@ def turn_the_arrays(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 run = kt.simulate(model, model.neutral(), v0, duration=10.0, dt=5e-3, control=turn_the_arrays)
-print(kt.audit(run))
-print("the bus has turned by", kt.difference(model, run.q[0], run.q[-1])[:3], "rad")
+found = kt.audit(run)
+print(found)
+turned = kt.difference(model, run.q[0], run.q)[:, :3]
+print("the bus has turned by", turned[-1], "rad")
+
+figure = Figure(figsize=(7.0, 6.0), layout="constrained", dpi=150)
+angles, momentum = figure.subplots(2, 1, sharex=True)
+angles.plot(run.t, np.degrees(turned), label=["bus, about x", "about y", "about z"])
+angles.plot(run.t, np.degrees(run.q[:, 7:]), "--", label=["left array", "right array"])
+angles.set_ylabel("turned [°]")
+angles.legend(frameon=False, ncols=2)
+for row in (found["linear momentum"], found["angular momentum"]):
+    momentum.semilogy(row.times[1:], row.error[1:], label=f"{row.quantity} [{row.unit}]")
+momentum.set(xlabel="time [s]", ylabel="drift")
+momentum.legend(frameon=False)
+figure.savefig("satellite.png")
+print("wrote satellite.png")

@@ -8,7 +8,7 @@ A target is a configuration (nq,) to hold, or a function of t that gives q, (q, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,45 @@ def computed_torque(model: Model, target: Any, stiffness: ArrayLike, damping: Ar
         q_wanted, v_wanted, a_wanted = wanted(t)
         a = a_wanted + D * (v_wanted - v) + K * _error(model, q, q_wanted)
         return functions.inverse_dynamics(model, q, v, a)
+
+    return control
+
+
+def partial_computed_torque(model: Model, joints: Sequence[str], acceleration: Control) -> Control:
+    """τ of some joints alone that gives them the accelerations they should have; the others feel none and move as they must.
+
+    τ_d = (S ℳ⁻¹ S*)⁻¹ (a_d − S FD(q, v, 0)), S the rows of the driven joints: cranes, floating bases, swing-ups.
+
+    Parameters
+    ----------
+    joints : names of the driven joints
+    acceleration : function of (t, q, v) that gives a_d, end to end in the order of the model
+
+    Raises
+    ------
+    InputError : an unknown joint, or one twice; later, accelerations of the wrong shape
+    """
+    unknown = [name for name in joints if name not in model.joint_names]
+    if isinstance(joints, str) or unknown or len(set(joints)) < len(joints):
+        raise InputError(
+            f"joints must be different names of joints, found {joints!r:.80}. Joints of {model.name!r}: "
+            f"{', '.join(model.joint_names[:40])}."
+        )
+    driven = np.concatenate([np.r_[s] for n, s in zip(model.joint_names, model.v_slices, strict=True) if n in joints])
+    still = np.zeros(model.nv)
+
+    def control(t: float, q: Array, v: Array) -> Array:
+        wanted = np.asarray(acceleration(t, q, v), dtype=float)
+        if wanted.shape != driven.shape:
+            raise InputError(
+                f"partial_computed_torque of {model.name!r}: the accelerations at t = {t:.9g} s must have shape "
+                f"{driven.shape}, one for each velocity of {', '.join(joints)}, found {wanted.shape}."
+            )
+        free = functions.forward_dynamics(model, q, v, still)[driven]
+        answer = functions.inverse_mass_matrix(model, q)[np.ix_(driven, driven)]
+        tau = np.zeros(model.nv)
+        tau[driven] = np.linalg.solve(answer, wanted - free)
+        return tau
 
     return control
 

@@ -1,16 +1,17 @@
-"""Named examples: the systems of the source documents, and a serial arm with plausible inertias."""
+"""Named examples: the systems of the source documents, a serial arm with plausible inertias, and machines."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kinetree.errors import ModelError
-from kinetree.model.bodies import Body, Inertia, Pose
-from kinetree.model.joints import Free, Joint, Prismatic, Revolute
+from kinetree.model.bodies import Inertia
+from kinetree.model.joints import Free, Prismatic, Revolute
+from kinetree.model.machines import crane, gimballed_antenna, hand, humanoid
 from kinetree.model.model import Model
+from kinetree.model.solids import body, rod
 from kinetree.spatial.scalars import Array
 
 X, Y, Z = np.eye(3)
@@ -20,25 +21,12 @@ def _symmetric(xx: float, yy: float, zz: float, xy: float = 0.0, xz: float = 0.0
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def _rod(mass: float, along: Array, radius: float = 0.04) -> Inertia:
-    """A uniform solid cylinder from the joint frame to the point `along`."""
-    length = float(np.linalg.norm(along))
-    axis = along / length
-    across = mass * (3.0 * radius**2 + length**2) / 12.0
-    lengthwise = np.outer(axis, axis)
-    return Inertia(mass, along / 2.0, across * (np.eye(3) - lengthwise) + 0.5 * mass * radius**2 * lengthwise)
-
-
-def _body(name: str, parent: str | None, joint: Joint, at: ArrayLike, inertia: Inertia) -> Body:
-    return Body(name, parent, joint, Pose(translation=at), inertia)
-
-
 def moving_base_pendulum() -> Model:
     """A pendulum hung from a cart that slides along x. Mass Matrix, example 1."""
     return Model(
         (
-            _body("cart", None, Prismatic(X), [0, 0, 0], Inertia(1.3, [0, 0, 0], _symmetric(0.01, 0.02, 0.03))),
-            _body("pendulum", "cart", Revolute(Z), [0, 0, 0], Inertia(0.7, [0, -0.8, 0], _symmetric(0.011, 0.013, 0.02))),
+            body("cart", None, Prismatic(X), [0, 0, 0], Inertia(1.3, [0, 0, 0], _symmetric(0.01, 0.02, 0.03))),
+            body("pendulum", "cart", Revolute(Z), [0, 0, 0], Inertia(0.7, [0, -0.8, 0], _symmetric(0.011, 0.013, 0.02))),
         ),
         gravity=(0.0, -9.81, 0.0),
         name="moving-base-pendulum",
@@ -51,8 +39,8 @@ def double_pendulum() -> Model:
     lower = Inertia(0.9, [-0.03, 0.01, -0.3], _symmetric(0.04, 0.038, 0.009, -0.001, 0.002, 0.001))
     return Model(
         (
-            _body("upper", None, Revolute(X), [0, 0, 0], upper),
-            _body("lower", "upper", Revolute(X), [0.05, 0.1, -0.8], lower),
+            body("upper", None, Revolute(X), [0, 0, 0], upper),
+            body("lower", "upper", Revolute(X), [0.05, 0.1, -0.8], lower),
         ),
         name="double-pendulum",
     )
@@ -65,9 +53,9 @@ def satellite() -> Model:
     right = Inertia(0.7, [0.01, -0.55, 0.02], _symmetric(0.07, 0.005, 0.073, -0.001, 0.0002, 0.0004))
     return Model(
         (
-            _body("bus", None, Free(), [0, 0, 0], bus),
-            _body("left array", "bus", Revolute(X), [0.1, 0.6, 0.05], left),
-            _body("right array", "bus", Revolute(X), [-0.1, -0.6, 0.02], right),
+            body("bus", None, Free(), [0, 0, 0], bus),
+            body("left array", "bus", Revolute(X), [0.1, 0.6, 0.05], left),
+            body("right array", "bus", Revolute(X), [-0.1, -0.6, 0.02], right),
         ),
         gravity=(0.0, 0.0, 0.0),
         name="satellite",
@@ -81,9 +69,9 @@ def three_link_arm() -> Model:
     fore = Inertia(0.8, [-0.02, 0.25, 0.03], _symmetric(0.03, 0.004, 0.031, -0.001, 0.001, 0.0005))
     return Model(
         (
-            _body("column", None, Revolute(Z), [0, 0, 0], column),
-            _body("upper arm", "column", Revolute(X), [0.03, 0.02, 0.4], upper),
-            _body("forearm", "upper arm", Revolute(X), [0.02, 0.6, -0.01], fore),
+            body("column", None, Revolute(Z), [0, 0, 0], column),
+            body("upper arm", "column", Revolute(X), [0.03, 0.02, 0.4], upper),
+            body("forearm", "upper arm", Revolute(X), [0.02, 0.6, -0.01], fore),
         ),
         name="three-link-arm",
     )
@@ -95,8 +83,8 @@ def two_link_impact() -> Model:
     rod = Inertia(m, [L / 2, 0, 0], np.diag([0.0, m * L**2 / 12, m * L**2 / 12]))
     return Model(
         (
-            _body("link 1", None, Revolute(Z), [0, 0, 0], rod),
-            _body("link 2", "link 1", Revolute(Z), [L, 0, 0], rod),
+            body("link 1", None, Revolute(Z), [0, 0, 0], rod),
+            body("link 2", "link 1", Revolute(Z), [L, 0, 0], rod),
         ),
         gravity=(0.0, 0.0, 0.0),
         name="two-link-impact",
@@ -111,7 +99,7 @@ def ten_body_tree() -> Model:
         axis = (Z, X, Y)[k % 3]
         link = 0.4 * np.array([(X + 0.5 * Z), (Y - X), (Z + 0.3 * X)][k % 3])
         name, at = (f"body {parent}", bodies[parent - 1].inertia.com * 2.0) if parent else (None, np.zeros(3))
-        bodies.append(_body(f"body {k}", name, Revolute(axis), at, _rod(1.0 + 0.1 * k, link)))
+        bodies.append(body(f"body {k}", name, Revolute(axis), at, rod(1.0 + 0.1 * k, link)))
     return Model(tuple(bodies), name="ten-body-tree")
 
 
@@ -121,8 +109,8 @@ def planar_2r() -> Model:
     second = Inertia(0.8, [0.3, 0, 0], np.diag([0.03, 0.03, 0.03]))
     return Model(
         (
-            _body("link 1", None, Revolute(Z), [0, 0, 0], first),
-            _body("link 2", "link 1", Revolute(Z), [0.7, 0, 0], second),
+            body("link 1", None, Revolute(Z), [0, 0, 0], first),
+            body("link 2", "link 1", Revolute(Z), [0.7, 0, 0], second),
         ),
         gravity=(0.0, -9.81, 0.0),
         name="planar-2r",
@@ -136,7 +124,7 @@ def serial_arm() -> Model:
     bodies, at = [], np.zeros(3)
     for k, (length, mass) in enumerate(zip(lengths, masses, strict=True)):
         parent = bodies[-1].name if bodies else None
-        bodies.append(_body(f"link {k + 1}", parent, Revolute((Z, Y)[k % 2]), at, _rod(mass, length * Z)))
+        bodies.append(body(f"link {k + 1}", parent, Revolute((Z, Y)[k % 2]), at, rod(mass, length * Z)))
         at = length * Z
     return Model(tuple(bodies), name="serial-arm")
 
@@ -150,6 +138,10 @@ _MAKERS: dict[str, Callable[[], Model]] = {
     "ten-body-tree": ten_body_tree,
     "planar-2r": planar_2r,
     "serial-arm": serial_arm,
+    "crane": crane,
+    "gimballed-antenna": gimballed_antenna,
+    "hand": hand,
+    "humanoid": humanoid,
 }
 EXAMPLES = tuple(_MAKERS)
 
