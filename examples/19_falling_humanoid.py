@@ -31,7 +31,7 @@ def acceleration(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 muscles = partial_computed_torque(model, model.joint_names[1:], acceleration)  # no force on the pelvis: all are from within
 start = np.zeros(model.nv)
 start[1], start[5] = 4.0, 4.0  # a somersault of 4 rad/s forward, 4 m/s upward
-run = kt.simulate(model, straight, start, duration=1.4, dt=1e-3, control=muscles)
+run = kt.simulate(model, straight, start, duration=1.4, dt=2e-3, control=muscles)
 
 found = kt.audit(run)
 print(found)
@@ -43,11 +43,11 @@ print(f"the pelvis spins at {spin[0]:.1f} rad/s straight, {spin[run.t.searchsort
 
 figure = Figure(figsize=(9.0, 4.5), layout="constrained", dpi=150)
 side, time = figure.subplots(1, 2)
-for k in range(0, len(run.t), 200):
+for k in range(0, len(run.t), 100):
     R, x = kt.forward_kinematics(model, run.q[k])
     ends = x + np.einsum("nij,nj->ni", R, [2.0 * body.inertia.com for body in model.bodies])
     for start, end in zip(x, ends, strict=True):
-        side.plot([start[0] + k / 200, end[0] + k / 200], [start[2], end[2]], "C0")
+        side.plot([start[0] + k / 100, end[0] + k / 100], [start[2], end[2]], "C0")
 side.set(xlabel="x, shifted with time [m]", ylabel="z [m]", aspect="equal")
 time.plot(run.t, spin)
 time.set(xlabel="time [s]", ylabel="spin of the pelvis [rad/s]")

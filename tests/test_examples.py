@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kinetree.simulation import Audit
+
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
@@ -19,7 +21,7 @@ CLAIMS = {
     "16_crane": lambda n: not n["runs"]["swing fed back"].tau[:, 2:4].any() and n["swing"][n["last"]].max() > 4.0,
     "17_gimballed_antenna": lambda n: n["off"][n["run"].t > 10].max() < 0.1 and n["turned"][-1] > 90.0,
     "18_hand": lambda n: not n["M"][:, n["between"]].any(),
-    "19_falling_humanoid": lambda n: np.abs(n["center"] - n["parabola"]).max() < 1e-8 and n["spin"].max() > 2 * n["spin"][0],
+    "19_falling_humanoid": lambda n: np.abs(n["center"] - n["parabola"]).max() < 1e-6 and n["spin"].max() > 2 * n["spin"][0],
 }
 """What the examples say, by the names they leave; every audit called found has passed as well."""
 
@@ -30,7 +32,7 @@ def test_example_runs(path, capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "argv", [str(path)])
     names = runpy.run_path(str(path), run_name="__main__")
     assert CLAIMS.get(path.stem, lambda names: True)(names)
-    assert "found" not in names or names["found"].passed
+    assert not isinstance(names.get("found"), Audit) or names["found"].passed
     assert capsys.readouterr().out.strip()
     assert len(path.read_text().splitlines()) < 60
 

@@ -6,7 +6,7 @@ import zoo
 from tolerance import assert_close, gamma
 
 import kinetree as kt
-from kinetree.controllers import computed_torque, gravity_compensation, operational_space, pd, together
+from kinetree.controllers import computed_torque, gravity_compensation, operational_space, partial_computed_torque, pd, together
 
 
 def test_gravity_compensation_holds_still():
@@ -99,3 +99,34 @@ def test_a_singular_configuration_is_named():
     control = operational_space(model, 1, np.zeros(3), 1.0, 1.0)
     with pytest.raises(kt.InputError, match="cannot be moved in every direction"):
         control(0.0, np.zeros(2), np.zeros(2))
+
+
+def test_partial_computed_torque_drives_some_joints_and_leaves_the_others():
+    for name in ("floating", "mixed chain", "panda"):
+        model, (q, v, a, _) = zoo.model(name), zoo.state(name)
+        joints = model.joint_names[1::2]
+        driven = np.concatenate([np.r_[model.v_slices[k]] for k in range(1, model.nbodies, 2)])
+        tau = partial_computed_torque(model, joints, lambda t, q, v, wanted=a[driven]: wanted)(0.0, q, v)
+        assert not np.delete(tau, driven).any()
+        bound = gamma(model) * np.linalg.cond(kt.mass_matrix(model, q)) * max(1.0, np.abs(tau).max())
+        assert_close(kt.forward_dynamics(model, q, v, tau)[driven], a[driven], bound)
+
+
+def test_partial_computed_torque_of_all_joints_is_computed_torque():
+    model, (q, v, a, _) = zoo.model("panda"), zoo.state("panda")
+    tau = partial_computed_torque(model, model.joint_names, lambda t, q, v: a)(0.0, q, v)
+    assert_close(tau, kt.inverse_dynamics(model, q, v, a), gamma(model) * np.linalg.cond(kt.mass_matrix(model, q)))
+
+
+@pytest.mark.parametrize("joints", ["upper", ["upper", "elbow"], ["upper", "upper"], [1]])
+def test_partial_computed_torque_names_the_joints_there_are(joints):
+    with pytest.raises(
+        kt.InputError, match=r"joints must be different names of joints, found .* Joints of 'double-pendulum': upper"
+    ):
+        partial_computed_torque(kt.example("double-pendulum"), joints, lambda t, q, v: np.zeros(1))
+
+
+def test_partial_computed_torque_with_wrong_accelerations():
+    model = kt.example("double-pendulum")
+    with pytest.raises(kt.InputError, match=r"at t = 0 s must have shape \(1,\), one for each velocity of lower, found \(2,\)"):
+        partial_computed_torque(model, ["lower"], lambda t, q, v: v)(0.0, np.zeros(2), np.zeros(2))

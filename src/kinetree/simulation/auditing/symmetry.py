@@ -31,8 +31,8 @@ AT_ONCE = 2**21
 def cyclic_coordinates(model: Model) -> Array:
     """Which coordinates (nv,) nothing depends on: ṗ_i = 0 at random states under no force."""
     q, v = model.random(0, SAMPLES), np.random.default_rng(0).normal(size=(SAMPLES, model.nv))
-    p = functions.momentum(model, q, v)
-    rate = np.abs(functions.momentum_rate(model, q, p, np.zeros(model.nv))).max(axis=0)
+    p = compilation.compile(functions.momentum, model)(q, v)
+    rate = np.abs(compilation.compile(functions.momentum_rate, model)(q, p, np.zeros(model.nv))).max(axis=0)
     scale = max(float(rate.max()), float(np.abs(p).max() * np.abs(v).max()))
     return rate <= VANISHES * scale
 
@@ -88,7 +88,7 @@ def first_moving(model: Model) -> list[int]:
 def root_laws(model: Model) -> list[RootLaw]:
     """What the joints on the ground conserve, beyond momenta of cyclic coordinates."""
     found, cyclic = [], cyclic_coordinates(model)
-    rotations, _ = functions.forward_kinematics(model, model.neutral())
+    rotations, _ = compilation.compile(functions.forward_kinematics, model)(model.neutral())
     for k in first_moving(model):
         joint, R = model.bodies[k].joint, rotations[k]  # at neutral the body's axes are its joint's
         H = joint.H(joint.neutral())
