@@ -179,13 +179,18 @@ def test_bad_control_later_on_keeps_the_run_so_far():
     assert stopped.value.run.t[-1] == pytest.approx(0.5)
 
 
-def test_error_inside_control_says_when():
+def test_exception_inside_control_says_when_and_keeps_the_run_so_far():
     def control(t, q, v):
         return np.zeros(2) if t < 0.03 else 1 / 0
 
-    with pytest.raises(ZeroDivisionError) as failure:
+    said = "control of 'planar-2r' failed at t = 0.03 s: ZeroDivisionError: division by zero"
+    with pytest.raises(SimulationStopped, match=said) as stopped:
         simulate(example("planar-2r"), duration=1.0, dt=0.01, control=control)
-    assert "called at t = 0.03" in failure.value.__notes__[0]
+    assert isinstance(stopped.value.__cause__, ZeroDivisionError)
+    assert stopped.value.run.status == "stopped" and stopped.value.run.t[-1] == pytest.approx(0.02)
+    with pytest.raises(SimulationStopped, match="external of 'planar-2r' failed at t = 0 s: NameError") as stopped:
+        simulate(example("planar-2r"), external=lambda t, q, v: nothing)  # noqa: F821, the mistake
+    assert stopped.value.run.t.tolist() == [0.0]
 
 
 def test_interrupt_returns_what_was_computed():

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import compilation, functions
-from kinetree.errors import InputError
+from kinetree.errors import InputError, KinetreeError, SimulationError
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
 
@@ -142,16 +142,27 @@ def _constant(value: ArrayLike, shape: tuple[int, ...], what: str, meaning: str)
 
 def _checked(function: Callable[..., Any], shape: tuple[int, ...], what: str, meaning: str) -> Signal:
     def signal(t: float, q: Array, v: Array) -> Array:
-        try:
-            value = function(t, q, v)
-        except Exception as failure:
-            failure.add_note(f"kinetree: in the {what}, called at t = {t:.9g} s.")
-            raise
+        value = called(function, what, t, q, v)
         if type(value) is np.ndarray and value.dtype == float and value.shape == shape and np.isfinite(value).all():
             return value
         return _shaped(value, shape, f"{what} at t = {t:.9g} s", meaning)
 
     return signal
+
+
+def called(function: Callable[..., Any], what: str, t: float, q: Array, v: Array) -> Any:
+    """What a user's function gives; its exceptions as one of kinetree's, which a simulation survives.
+
+    Raises
+    ------
+    SimulationError : the function raised something, which is its cause
+    """
+    try:
+        return function(t, q, v)
+    except KinetreeError:
+        raise
+    except Exception as failure:
+        raise SimulationError(f"{what} failed at t = {t:.9g} s: {type(failure).__name__}: {failure}") from failure
 
 
 def _shaped(value: Any, shape: tuple[int, ...], what: str, meaning: str) -> Array:

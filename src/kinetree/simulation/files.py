@@ -52,6 +52,8 @@ def save_run(run: Run, path: str | os.PathLike[str]) -> None:
     entries |= {name: getattr(run, name) for name in ARRAYS}
     if run.t_events:
         entries |= {name: np.concatenate(getattr(run, name)) for name in EVENTS}
+    if run.carried is not None:
+        entries["carried"] = run.carried
     if run.model is not None:
         entries["model"] = _bytes(model_text(run.model))
     with whole_file(path) as stream:
@@ -88,6 +90,9 @@ def load_run(path: str | os.PathLike[str], model: Model | None = None) -> Run:
     arrays = {name: _array(path, found[name], name) for name in ARRAYS}
     _check_shapes(path, arrays, about)
     events = _events(path, found, about)
+    carried = _array(path, found["carried"], "carried") if "carried" in found else None
+    if carried is not None and carried.shape != arrays["v"].shape[1:]:
+        raise FileError(f"{path}: carried must have shape {arrays['v'].shape[1:]}, found {carried.shape}")
     if model is None:
         model = _model(path, found, about)
     elif model.digest != about["model_digest"]:
@@ -95,7 +100,7 @@ def load_run(path: str | os.PathLike[str], model: Model | None = None) -> Run:
             f"{path}: holds a run of {about['model_name']!r} with digest {about['model_digest']}, but the model given is "
             f"{model.name!r} with digest {model.digest}: a mass, a joint, a placement or gravity differs."
         )
-    return Run(**arrays, **events, model=model, **{name: about[name] for name in (*_TYPES, *_LATER)})
+    return Run(**arrays, **events, carried=carried, model=model, **{name: about[name] for name in (*_TYPES, *_LATER)})
 
 
 def _about(path: Path, found: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from kinetree.errors import InputError
+from kinetree.simulation.clock import same_time
 from kinetree.simulation.run import ARRAYS, EVENTS, Run
 from kinetree.spatial.scalars import Array
 
@@ -22,7 +23,7 @@ def joined(earlier: Run, later: Run) -> Run:
         ours, theirs = getattr(earlier, name), getattr(later, name)
         if ours != theirs:
             raise InputError(f"runs can be joined only if they have the same {name}, found {ours!r} and {theirs!r}.")
-    if later.t[0] != earlier.t[-1]:
+    if not same_time(later.t[0], earlier.t[-1]):
         raise InputError(
             f"the later run must begin where the earlier one ends, at t = {earlier.t[-1]:.17g} s; it begins at "
             f"{later.t[0]:.17g} s. kt.simulate(model, restart=earlier, …) makes one that does."

@@ -25,16 +25,17 @@ class Record:
         self._count, self._started = 0, perf_counter()
 
     def store(self, t: float, q: Array, v: Array, tau: Array) -> None:
-        """Keep one state, and the joint forces there."""
+        """Keep one state, and the joint forces there; in place of the last one if that was at the same time."""
         k = self._count
+        k -= k > 0 and t <= self._t[k - 1]
         self._t[k], self._q[k], self._v[k], self._tau[k] = t, q, v, tau
         self._count = k + 1
 
     def run(self, t: float, q: Array, v: Array, status: str, message: str, **about: Any) -> Run:
         """What was stored, the last good state (t, q, v) included, with its energies; the forces there are the last known."""
         wall_time = perf_counter() - self._started
-        if t > self._t[self._count - 1]:
-            self.store(t, q, v, self._tau[self._count - 1])
+        if not self._count or t > self._t[self._count - 1]:
+            self.store(t, q, v, self._tau[self._count - 1] if self._count else np.zeros(self._model.nv))
         t_all, q_all, v_all, tau_all = (x[: self._count] for x in (self._t, self._q, self._v, self._tau))
         model = self._model
         with np.errstate(all="ignore"):

@@ -41,6 +41,7 @@ class Run:
     steps, nfev : steps taken, and calls of the dynamics
     wall_time [s] : how long the computer took
     form, integrator, dt [s], store_every, origin [s] : how it was made; steps are counted from the time `origin`
+    carried (nv,) : the momenta that the form carried at the end, from which a restart goes on; None where it carries v
     driven : whether control or external wrenches acted
     model_name, model_digest, model : of what; the model is None in files of older versions
     q_labels, v_labels : the (name, unit) of each coordinate and velocity
@@ -73,14 +74,14 @@ class Run:
     t_events: tuple[Array, ...] = ()
     q_events: tuple[Array, ...] = ()
     v_events: tuple[Array, ...] = ()
+    carried: Array | None = None
     model: Model | None = None
 
     def __post_init__(self) -> None:
         for name in ARRAYS:
             getattr(self, name).setflags(write=False)
-        for name in EVENTS:
-            for x in getattr(self, name):
-                x.setflags(write=False)
+        for x in (*self.t_events, *self.q_events, *self.v_events, *(() if self.carried is None else (self.carried,))):
+            x.setflags(write=False)
 
     def __repr__(self) -> str:
         return (
@@ -168,6 +169,6 @@ class Run:
         return dataset(self)
 
     def provenance(self) -> dict[str, Any]:
-        """Everything but the arrays and the model, as JSON holds it."""
-        left_out = {*ARRAYS, *EVENTS, "model"}
+        """Everything but arrays and the model, as JSON holds it."""
+        left_out = {*ARRAYS, *EVENTS, "carried", "model"}
         return {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in left_out}

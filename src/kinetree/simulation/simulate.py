@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import InputError, KinetreeError, SimulationError
-from kinetree.evaluation import checked_arguments
 from kinetree.model import Model
-from kinetree.simulation.checks import check_form, check_integrator, check_memory, check_movable, check_seconds, whole_number
+from kinetree.simulation.checks import check_memory
+from kinetree.simulation.clock import clock
 from kinetree.simulation.control import applied, control_signal, external_signal
+from kinetree.simulation.events import Watch, events_of
 from kinetree.simulation.integrators import INTEGRATORS
 from kinetree.simulation.labels import velocity_labels
 from kinetree.simulation.progress import ProgressBar
 from kinetree.simulation.record import Record
 from kinetree.simulation.run import Run
-from kinetree.simulation.system import maps_of, stepper
+from kinetree.simulation.start import initial_state, manner
+from kinetree.simulation.system import Stepper, maps_of, stepper
 from kinetree.spatial.scalars import Array
-
-WHOLE_STEP = 1e-9
-"""A remainder of duration/dt below this many steps is rounding, not a step of its own."""
 
 
 @final
@@ -39,26 +39,34 @@ def simulate(
     q0: ArrayLike | None = None,
     v0: ArrayLike | None = None,
     duration: float = 5.0,
-    dt: float = 1e-3,
+    dt: float | None = None,
     *,
     control: Any = None,
     external: Any = None,
-    form: str = "newton-euler",
-    integrator: str = "rk4",
-    store_every: int = 1,
+    events: Any = None,
+    restart: Run | None = None,
+    form: str | None = None,
+    integrator: str | None = None,
+    store_every: int | None = None,
     progress: bool | None = None,
 ) -> Run:
-    """The motion of a model from (q0, v0), a `Run`.
+    """The motion of a model from (q0, v0), or from where an earlier run ended, a `Run`.
 
     There are n = ⌈duration/dt⌉ steps; the last is shortened so that it lands on duration exactly.
 
     Parameters
     ----------
     q0 (nq,), v0 (nv,) : initial state; the neutral configuration and rest where not given
-    duration, dt [s] : whole time, and time step
+    duration [s] : how long, from the start or the restart
+    dt [s] : time step, 1 ms
     control : joint forces [N m or N]: None, a constant (nv,), a `Table` or pair (times (K,), taus (K, nv)), or a function
         control(t, q, v) → (nv,)
     external : wrenches [moment; force] on the bodies, body axes: None, a constant (nbodies, 6), or a function of (t, q, v)
+    events : a function of (t, q, v) → number, or several. Where one passes through zero between two steps, its time and state
+        are kept in the run. As in SciPy, the attribute `direction` of a function says whether only rising (> 0) or falling
+        (< 0) counts, and `terminal` whether its first crossing, or which, ends the run
+    restart : an earlier run of this model. Time goes on from its end; q0 and v0 stand for its last state, and dt, form,
+        integrator and store_every, where given, for its own. `earlier + later` is one run
     form : of the equations of motion: "newton-euler", the articulated recursion in (q, v); "hamilton", in (q, p), O(N) too;
         "lagrange", by the mass and the Coriolis matrix, another road to the same numbers, O(N³)
     integrator : "rk4" or "semi-implicit-euler"
@@ -68,50 +76,67 @@ def simulate(
     Raises
     ------
     InputError : an argument has the wrong shape, type or value
-    SimulationStopped : the state became infinite, or control failed, after the start; its `run` holds what was computed
+    SimulationStopped : the state became infinite, or control, external or an event failed; its `run` holds what was computed
 
-    Ctrl-C returns what was computed, with status "interrupted".
+    Ctrl-C returns what was computed, with status "interrupted"; going on from there gives the same bits as if it had not been.
+    An event is found as exactly as the integrator steps, and the state that is kept is the last one before it, to rounding. One
+    that is zero at the start counts when it comes back; two crossings within a step are not seen.
 
     Cost: O(N) per call of the dynamics, 4 a step for rk4, 1 for semi-implicit-euler.
     """
-    check_form(form)
-    check_integrator(integrator)
-    q, v = _initial_state(model, q0, v0)
-    steps, last = _steps(duration, dt)
-    store_every = whole_number(store_every, "store_every")
-    rows = _rows(model, steps, store_every)
+    q, v, p = initial_state(model, q0, v0, restart)
+    how = manner(restart, dt=dt, form=form, integrator=integrator, store_every=store_every)
+    time = clock(duration, how.dt, restart)
     drives = control_signal(model, control), external_signal(model, external)
-    step, forces = stepper(model, form, integrator, *drives), applied(model, *drives)
-    carried, velocity = maps_of(model, form)
-    about = {"form": form, "integrator": integrator, "dt": float(dt), "store_every": store_every}
-    record = Record(model, rows, **about, driven=drives != (None, None))
-    record.store(0.0, q, v, forces(0.0, q, v))
-    t, y, k, done = 0.0, carried(q, v), 0, 0
-    stages = INTEGRATORS[integrator].stages
+    carried, velocity = maps_of(model, how.form)
+    step, forces = _Counted(stepper(model, how.form, how.integrator, *drives), how.integrator), applied(model, *drives)
+    watch = Watch(events_of(events), step, velocity)
+    rows = _rows(model, time.last - time.first, how.store_every)
+    record = Record(model, rows, **asdict(how), origin=time.origin, driven=drives != (None, None))
+    t, y, done = time.start, p if p is not None and how.form == "hamilton" else carried(q, v), 0
 
     def run(status: str, message: str) -> Run:
-        return record.run(t, q, velocity(q, y), status, message, steps=done, nfev=done * stages)
+        told = {"carried": y.copy()} if how.form == "hamilton" else {}
+        told |= watch.found(model.nq, model.nv)
+        return record.run(t, q, velocity(q, y), status, message, steps=done, nfev=step.nfev, **told)
 
     try:
-        with ProgressBar(steps, progress, f"simulating {model.name}") as bar, np.errstate(all="ignore"):
-            for k in range(1, steps + 1):
-                after, h = (k * dt, dt) if k < steps else (duration, last)
+        with ProgressBar(time.last - time.first, progress, f"simulating {model.name}") as bar, np.errstate(all="ignore"):
+            record.store(t, q, v, forces(t, q, v))
+            watch.begin(t, q, y, time.step(time.first + 1)[1])
+            for k in range(time.first + 1, time.last + 1):
+                after, h = time.step(k)
                 q_after, y_after = step(t, q, y, h)
                 if not math.isfinite(q_after.dot(q_after) + y_after.dot(y_after)):
-                    said = divergence(model, t, dt, velocity(q, y))
+                    said = divergence(model, t, how.dt, velocity(q, y))
                     raise SimulationError(f"the simulation of {model.name!r} diverged: the state {said}")
-                t, q, y, done = after, q_after, y_after, k
-                if k % store_every == 0 or k == steps:
+                ended = watch.after((t, q, y), h, (after, q_after, y_after))
+                (t, q, y), done = ended[1] if ended else (after, q_after, y_after), done + 1
+                if ended or k % how.store_every == 0 or k == time.last:
                     v = velocity(q, y)
                     record.store(t, q, v, forces(t, q, v))
-                bar.at(k)
+                if ended:
+                    return run("event", f"event {ended[0]!r} at t = {t:.9g} s")
+                bar.at(done)
     except KeyboardInterrupt:
-        return run("interrupted", f"interrupted at t = {t:.9g} s of {duration:g} s")
+        return run("interrupted", f"interrupted at t = {t:.9g} s of {time.end:g} s; restart=run goes on from there")
     except KinetreeError as failure:
-        if k <= 1 and isinstance(failure, InputError):
+        if not done and isinstance(failure, InputError):
             raise
-        raise SimulationStopped(str(failure), run("stopped", str(failure))) from None
+        raise SimulationStopped(str(failure), run("stopped", str(failure))) from failure.__cause__
     return run("finished", "")
+
+
+@final
+class _Counted:
+    """Steps, and how often they asked for the dynamics."""
+
+    def __init__(self, step: Stepper, integrator: str) -> None:
+        self._step, self._stages, self.nfev = step, INTEGRATORS[integrator].stages, 0
+
+    def __call__(self, t: float, q: Array, y: Array, h: float) -> tuple[Array, Array]:
+        self.nfev += self._stages
+        return self._step(t, q, y, h)
 
 
 def divergence(model: Model, t: float, dt: float, v: Array) -> str:
@@ -125,33 +150,8 @@ def divergence(model: Model, t: float, dt: float, v: Array) -> str:
     )
 
 
-def _initial_state(model: Model, q0: ArrayLike | None, v0: ArrayLike | None) -> tuple[Array, Array]:
-    check_movable(model)
-    q0 = model.neutral() if q0 is None else q0
-    v0 = np.zeros(model.nv) if v0 is None else v0
-    checked_arguments(simulate, model, (q0, v0))
-    q, v = np.array(q0, dtype=float), np.array(v0, dtype=float)
-    if q.ndim != 1 or v.ndim != 1:
-        raise InputError(f"q0 and v0 must be one state, shapes ({model.nq},) and ({model.nv},), found {q.shape}, {v.shape}.")
-    return q, v
-
-
-def _steps(duration: float, dt: float) -> tuple[int, float]:
-    """How many steps, and the length of the last one [s]."""
-    check_seconds(duration, "duration")
-    check_seconds(dt, "dt")
-    if dt > duration * (1.0 + WHOLE_STEP):
-        raise InputError(f"dt must not exceed duration, found dt = {dt:g} s, duration = {duration:g} s.")
-    if not duration / dt < 2**53:
-        raise InputError(f"duration/dt must be below 2^53 steps, found {duration:g} s / {dt:g} s. Take a larger dt.")
-    steps = max(1, math.ceil(duration / dt - WHOLE_STEP))
-    last = duration - (steps - 1) * dt
-    rounding = max(WHOLE_STEP, 4.0 * steps * np.finfo(float).eps)
-    return steps, dt if abs(last - dt) <= rounding * dt else last
-
-
 def _rows(model: Model, steps: int, store_every: int) -> int:
     """How many states are stored."""
-    rows = steps // store_every + 2
+    rows = steps // store_every + 3
     check_memory(steps, rows, 8 * (model.nq + 2 * model.nv + 4))
     return rows

@@ -1,0 +1,74 @@
+"""Where a simulation begins, and how it goes: as the user says, or as an earlier run ended and went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.errors import InputError
+from kinetree.evaluation import checked_arguments
+from kinetree.model import Model
+from kinetree.simulation.checks import check_form, check_integrator, check_movable, check_seconds, whole_number
+from kinetree.simulation.run import Run
+from kinetree.spatial.scalars import Array
+
+
+def initial_state(
+    model: Model, q0: ArrayLike | None, v0: ArrayLike | None, earlier: Run | None
+) -> tuple[Array, Array, Array | None]:
+    """(q, v, p): what is not given is neutral and at rest, or of the end of an earlier run.
+
+    p (nv,) are the momenta that run carried, None where it carried none or the state is another.
+    """
+    check_movable(model)
+    if earlier is not None:
+        _check_same(model, earlier)
+    q_usual, v_usual = (model.neutral(), np.zeros(model.nv)) if earlier is None else (earlier.q[-1], earlier.v[-1])
+    given = q_usual if q0 is None else q0, v_usual if v0 is None else v0
+    checked_arguments(_simulate, model, given)
+    q, v = np.array(given[0], dtype=float), np.array(given[1], dtype=float)
+    if q.ndim != 1 or v.ndim != 1:
+        raise InputError(f"q0 and v0 must be one state, shapes ({model.nq},) and ({model.nv},), found {q.shape}, {v.shape}.")
+    return q, v, None if earlier is None or q0 is not None or v0 is not None else earlier.carried
+
+
+@final
+@dataclass(frozen=True)
+class Manner:
+    """How a motion is computed: the fields of a `Run` by these names."""
+
+    dt: float
+    form: str
+    integrator: str
+    store_every: int
+
+
+def manner(earlier: Run | None, **given: Any) -> Manner:
+    """What is given, else as in the earlier run, else as usual; checked."""
+    usual = Manner(1e-3, "newton-euler", "rk4", 1) if earlier is None else earlier
+    found = Manner(**{f.name: getattr(usual, f.name) if given[f.name] is None else given[f.name] for f in fields(Manner)})
+    check_form(found.form)
+    check_integrator(found.integrator)
+    check_seconds(found.dt, "dt")
+    whole_number(found.store_every, "store_every")
+    return replace(found, dt=float(found.dt), store_every=int(found.store_every))
+
+
+def _check_same(model: Model, earlier: Any) -> None:
+    if not isinstance(earlier, Run):
+        raise InputError(f"restart must be a Run, found {type(earlier).__name__}; kt.load_run reads one from a file.")
+    if model.digest != earlier.model_digest:
+        raise InputError(
+            f"restart is a run of {earlier.model_name!r} with digest {earlier.model_digest}, the model given is {model.name!r} "
+            f"with digest {model.digest}."
+        )
+
+
+def _simulate(model: Model, q0: Array, v0: Array) -> None:
+    """Names the arguments for messages."""
+
+
+_simulate.__name__ = "simulate"
