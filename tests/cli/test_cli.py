@@ -67,6 +67,21 @@ def test_simulate_with_an_audit(capsys, tmp_path):
     assert "Newton–Euler = Hamilton" in capsys.readouterr().out
 
 
+def test_simulate_goes_on_from_a_run(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first = ["simulate", "double-pendulum", "--q0", "1", "0.5", "--form", "hamilton", "--store-every", "10"]
+    whole = answer(capsys, *first, "--duration", "0.3", "--out", "whole.npz")
+    answer(capsys, *first, "--duration", "0.1")
+    data = answer(capsys, "simulate", "double-pendulum", "--restart", "run.npz", "--duration", "0.2", "--out", "both.npz")
+    both, single = load_run("both.npz"), load_run("whole.npz")
+    assert np.array_equal(both.q, single.q) and both.steps == 300 and data["steps"] == 200 and data["nfev"] == 1200
+    assert data["duration"] == pytest.approx(0.3) and data["form"] == "hamilton" and data["q"] == whole["q"]
+    assert main(["simulate", "double-pendulum", "--restart", "run.npz", "--dt", "0.1", "--q0", "1", "2"]) == 2
+    assert "as that went; leave out --q0, --dt." in capsys.readouterr().err
+    assert main(["simulate", "satellite", "--restart", "run.npz"]) == 2
+    assert "holds a run of 'double-pendulum'" in capsys.readouterr().err
+
+
 def test_simulate_without_matplotlib(capsys, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     words = ["simulate", "planar-2r", "--duration", "0.01", "--out", str(tmp_path / "a.npz")]

@@ -210,6 +210,21 @@ def test_progress_bar_goes_to_stderr(capsys, monkeypatch):
     assert said.out == ""
 
 
+def test_progress_bar_tells_rate_and_remaining_time(monkeypatch):
+    from io import StringIO
+
+    from rich.console import Console
+
+    screen = StringIO()
+    wide = {"file": screen, "force_terminal": True, "width": 150}
+    monkeypatch.setattr("rich.console.Console", lambda **options: Console(**wide))
+    monkeypatch.setattr("kinetree.simulation.progress.SETTLE", 0.0)
+    monkeypatch.setattr("kinetree.simulation.progress.PAUSE", 0.0)
+    simulate(example("planar-2r"), duration=0.1, dt=1e-3, progress=True)
+    said = screen.getvalue()
+    assert "simulating planar-2r" in said and "steps/s" in said and "0:00:0" in said
+
+
 def test_revolute_pendulum_has_its_small_period():
     inertia = Inertia(1.0, [0, 0, -1.0], np.zeros((3, 3)))
     run = simulate(Model((Body("bob", None, Revolute([1, 0, 0]), inertia=inertia),)), [1e-4], duration=2.5, dt=1e-3)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
 from typing import Any, Literal, final
 
 import numpy as np
@@ -12,7 +11,8 @@ import numpy as np
 from kinetree.cli.report import Report, add_row, heading, table
 from kinetree.cli.source import Source, coordinates, velocities
 from kinetree.errors import InputError, MissingExtraError
-from kinetree.simulation import Run, SimulationStopped, audit, simulate
+from kinetree.model import Model
+from kinetree.simulation import Run, SimulationStopped, audit, load_run, simulate
 from kinetree.simulation.auditing import Row, laws
 from kinetree.simulation.auditing.audit import HEADINGS, NUMERIC, cells_of
 
@@ -24,16 +24,19 @@ class Simulate(Source):
 
     Example: kinetree simulate double-pendulum --q0 0.5 0.2 --duration 5 --out run.npz --plot run.png
     Example: kinetree simulate satellite --random 0 --audit
+    Example: kinetree simulate double-pendulum --restart run.npz --duration 5 --out longer.npz
     """
 
     duration: float = 5.0
     """Whole time [s]."""
-    dt: float = 1e-3
-    """Time step [s]."""
-    form: Literal["newton-euler", "lagrange", "hamilton"] = "newton-euler"
-    """Of the equations of motion."""
-    integrator: Literal["rk4", "semi-implicit-euler"] = "rk4"
-    """How each step is made."""
+    dt: float | None = None
+    """Time step [s]; 0.001 where not given."""
+    form: Literal["newton-euler", "lagrange", "hamilton"] | None = None
+    """Of the equations of motion; newton-euler where not given."""
+    integrator: Literal["rk4", "semi-implicit-euler"] | None = None
+    """How each step is made; rk4 where not given."""
+    restart: str | None = None
+    """File of a run of this model to go on from, as it went; the file written holds both."""
     q0: tuple[float, ...] | None = None
     """Initial coordinates [rad or m]; neutral where not given."""
     v0: tuple[float, ...] | None = None
@@ -42,8 +45,8 @@ class Simulate(Source):
     """Constant joint forces [N m or N]."""
     random: int | None = None
     """Seed of a random initial state, instead of --q0 and --v0."""
-    store_every: int = 1
-    """Keep every so-manieth state."""
+    store_every: int | None = None
+    """Keep every so-manieth state; all where not given."""
     out: str = "run.npz"
     """File of the run, .npz."""
     plot: str | None = None
@@ -56,27 +59,25 @@ class Simulate(Source):
         if not self.out.lower().endswith(".npz"):
             raise InputError(f"--out: {self.out}: a run is saved as .npz")
         model = self.model()
-        q0, v0 = self._start(model)
-        control = None if self.tau is None else velocities(model, self.tau, "--tau")
-        simulate(model, q0, v0, 1e-9, 1e-9, control=control, form=self.form, integrator=self.integrator, progress=False)
-        start = perf_counter()
+        earlier, (q0, v0) = self._earlier(model), self._start(model)
         try:
-            run = simulate(
+            later = simulate(
                 model,
                 q0,
                 v0,
                 self.duration,
                 self.dt,
-                control=control,
+                control=None if self.tau is None else velocities(model, self.tau, "--tau"),
+                restart=earlier,
                 form=self.form,
                 integrator=self.integrator,
                 store_every=self.store_every,
                 progress=False if self.json else None,
             )
         except SimulationStopped as stopped:
-            stopped.run.save(self.out)
+            (stopped.run if earlier is None else earlier + stopped.run).save(self.out)
             raise InputError(f"{stopped} What was computed is in {self.out}.") from None
-        wall = perf_counter() - start
+        run = later if earlier is None else earlier + later
         run.save(self.out)
         picture, note = self._picture(run)
         audited = audit(run) if self.audit else None
@@ -84,7 +85,7 @@ class Simulate(Source):
         drifts = None if audited is None or picture is None else str(Path(picture).with_stem(Path(picture).stem + "-audit"))
         if audited is not None and drifts is not None:
             audited.plot(drifts)
-        steps = round(run.t[-1] / run.dt)
+        steps, wall = later.steps, later.wall_time
         data = {
             "model": run.model_name,
             "digest": run.model_digest,
@@ -96,6 +97,7 @@ class Simulate(Source):
             "steps": steps,
             "wall_s": wall,
             "steps_per_s": steps / wall,
+            "nfev": run.nfev,
             "conserved": [row.data() for row in rows],
             "q": run.q[-1].tolist(),
             "v": run.v[-1].tolist(),
@@ -109,7 +111,19 @@ class Simulate(Source):
         lines = [line for line in (run.message, speed, wrote, note) if line]
         return Report(data, [heading(title), _drawn(rows), *lines], 130 if run.status == "interrupted" else 0)
 
-    def _start(self, model: Any) -> tuple[Any, Any]:
+    def _earlier(self, model: Model) -> Run | None:
+        """The run to go on from."""
+        if self.restart is None:
+            return None
+        new = ("q0", "v0", "random", "dt", "form", "integrator", "store_every")
+        given = [f"--{name.replace('_', '-')}" for name in new if getattr(self, name) is not None]
+        if given:
+            raise InputError(f"--restart goes on from the end of a run as that went; leave out {', '.join(given)}.")
+        return load_run(self.restart, model)
+
+    def _start(self, model: Model) -> tuple[Any, Any]:
+        if self.random is None and self.q0 is None and self.v0 is None:
+            return None, None
         if self.random is None:
             return coordinates(model, self.q0, "--q0"), velocities(model, self.v0, "--v0")
         if self.q0 is not None or self.v0 is not None:
