@@ -23,6 +23,7 @@ ORDER = (
     "coordinates",
     "controllers",
     "compilation",
+    "contact",
 )
 LAYERS = {
     **{layer: set(ORDER[:n]) for n, layer in enumerate(ORDER)},

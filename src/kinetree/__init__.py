@@ -7,6 +7,7 @@ from kinetree.algebra.expression import Operator
 from kinetree.algebra.sko import SKO
 from kinetree.compilation import compile, reference
 from kinetree.compiler.threads import set_threads, threads
+from kinetree.contact import Contact, impact, impulse_response
 from kinetree.coordinates import Coordinates
 from kinetree.errors import FileError, InputError, KinetreeError, MissingExtraError, ModelError, SimulationError
 from kinetree.functions import (
@@ -61,6 +62,7 @@ __version__ = "0.1.0"
 __all__ = [
     "SKO",
     "Body",
+    "Contact",
     "Coordinates",
     "Cylindrical",
     "FileError",
@@ -98,6 +100,8 @@ __all__ = [
     "generalized_force",
     "gravity_force",
     "hamiltonian",
+    "impact",
+    "impulse_response",
     "integrate",
     "inverse_dynamics",
     "inverse_mass_matrix",

@@ -42,6 +42,11 @@ def forward_kinematics(model: Model, q: Array) -> tuple[Array, Array]:
     return piled(R), piled(p)
 
 
+def body_motions(model: Model, q: Array, v: Array) -> tuple[Array, Array, Array]:
+    """Rotations (nbodies, 3, 3) and origins (nbodies, 3) in the world, and velocities (nbodies, 6) in body axes."""
+    return *forward_kinematics(model, q), piled(velocities(model, weights(model, q), joint_maps(model, q), v))
+
+
 def center_of_mass(model: Model, q: Array) -> Array:
     """Σ m (p + R s) / Σ m."""
     return first_moment(model, q) * (1.0 / sum(body.inertia.mass for body in model.bodies))

@@ -1,0 +1,117 @@
+"""Where bodies touch: a contact, and several of them arranged for a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from kinetree.errors import InputError
+from kinetree.evaluation import body_of
+from kinetree.model import Model
+from kinetree.spatial.scalars import Array
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Contact:
+    """A point of a body that touches the world, or another body.
+
+    Attributes
+    ----------
+    body : name or index of the body
+    point (..., 3) [m] : on the body, in its axes
+    normal (..., 3) : away from what is touched, towards the body, world axes; any length
+    other : name or index of the body touched; None is the world
+    """
+
+    body: str | int
+    point: Any
+    normal: Any
+    other: str | int | None = None
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Arranged:
+    """m contacts of a model.
+
+    Attributes
+    ----------
+    bodies : the k bodies that take part, by index
+    sides : (place of the body, place of the other or -1 for the world) of each contact, places among `bodies`
+    points (..., m, 3) : in the axes of the first body of each
+    frames (..., m, 3, 3) : normal and two tangents, as rows, world axes
+    """
+
+    bodies: tuple[int, ...]
+    sides: tuple[tuple[int, int], ...]
+    points: Array
+    frames: Array
+
+    @property
+    def count(self) -> int:
+        """m."""
+        return len(self.sides)
+
+
+def arranged(model: Model, contacts: Contact | Iterable[Contact]) -> Arranged:
+    """Contacts checked. Raises InputError naming the contact that is wrong."""
+    listed = [contacts] if isinstance(contacts, Contact) else list(contacts)
+    if not listed:
+        raise InputError("contacts is empty: name at least one kt.Contact(body, point, normal).")
+    bodies: dict[int, int] = {}
+    sides, points, frames = [], [], []
+    for n, contact in enumerate(listed):
+        if not isinstance(contact, Contact):
+            raise InputError(f"contact {n} must be a kt.Contact(body, point, normal, other), found {contact!r:.80}.")
+        if contact.body is None:
+            raise InputError(f"contact {n}: body is None, but the world cannot be hit alone: name the body first, as body.")
+        own = body_of(model, contact.body)
+        other = None if contact.other is None else body_of(model, contact.other)
+        if own == other:
+            raise InputError(f"contact {n}: body and other are both {model.body_names[own]!r}; a body cannot touch itself.")
+        what = f"contact {n} of body {model.body_names[own]!r}"
+        sides.append(tuple(-1 if k is None else bodies.setdefault(k, len(bodies)) for k in (own, other)))
+        points.append(numbers(contact.point, (3,), f"{what}: point"))
+        frames.append(frame(numbers(contact.normal, (3,), f"{what}: normal"), f"{what}: normal"))
+    return Arranged(tuple(bodies), tuple(sides), _stacked(points, 1, "points"), _stacked(frames, 2, "normals"))
+
+
+def frame(normal: Array, what: str) -> Array:
+    """Rows n, t₁, t₂ (..., 3, 3), orthonormal, n along the normal (..., 3); t₁ and t₂ are smooth in n but at n = −z."""
+    length = np.linalg.norm(normal, axis=-1, keepdims=True)
+    if not (length > 1e-150).all():
+        raise InputError(f"{what} must not be zero, found {normal[length[..., 0] <= 1e-150][0]}.")
+    n = normal / length
+    x, y, z = np.moveaxis(n, -1, 0)
+    sign = np.copysign(1.0, z)
+    a = -1.0 / (sign + z)
+    b = x * y * a
+    t1 = np.stack([1.0 + sign * x * x * a, sign * b, -sign * x], axis=-1)
+    t2 = np.stack([b, sign + y * y * a, -y], axis=-1)
+    return np.stack([n, t1, t2], axis=-2)
+
+
+def numbers(x: Any, core: tuple[int, ...], what: str) -> Array:
+    """Finite numbers (..., *core), or an InputError that says what is wrong."""
+    try:
+        found = np.asarray(x, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be an array of numbers, found {x!s:.80}.") from None
+    if found.shape[max(found.ndim - len(core), 0) :] != core:
+        listing = ", ".join(map(str, core))
+        raise InputError(f"{what} must have shape (..., {listing}), found {found.shape}.")
+    if not np.isfinite(found).all():
+        raise InputError(f"{what} must be finite, found {found[~np.isfinite(found)][0]}.")
+    return found
+
+
+def _stacked(arrays: list[Array], axes: int, what: str) -> Array:
+    try:
+        return np.stack(np.broadcast_arrays(*arrays), axis=-1 - axes)
+    except ValueError:
+        shapes = ", ".join(str(x.shape) for x in arrays)
+        raise InputError(f"the {what} of the contacts do not broadcast together: {shapes}.") from None
