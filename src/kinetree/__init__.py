@@ -3,10 +3,9 @@
 You write the operator expression; kinetree turns it into an O(N) sweep over the tree, and the sweep into machine code.
 """
 
-from kinetree.algebra.expression import Operator
 from kinetree.algebra.sko import SKO
 from kinetree.compilation import compile, reference
-from kinetree.compiler.threads import set_threads, threads
+from kinetree.compiler.threads import set_threads
 from kinetree.contact import Contact, impact, impulse_response
 from kinetree.coordinates import Coordinates
 from kinetree.errors import FileError, InputError, KinetreeError, MissingExtraError, ModelError, SimulationError
@@ -75,7 +74,6 @@ __all__ = [
     "MissingExtraError",
     "Model",
     "ModelError",
-    "Operator",
     "Planar",
     "Pose",
     "Prismatic",
@@ -120,6 +118,5 @@ __all__ = [
     "rollout",
     "set_threads",
     "simulate",
-    "threads",
     "velocity",
 ]

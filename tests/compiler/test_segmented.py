@@ -69,7 +69,7 @@ def test_segments_are_the_chain(name):
 
 
 def test_threads_do_not_matter():
-    model, before = CHAINS["all numbers differ"](), kt.threads()
+    model, before = CHAINS["all numbers differ"](), kt.compiler.threads.threads()
     kernel, given = kt.compile(kt.forward_dynamics, model, lowering="segmented"), state(model, 200)[:3]
     try:
         kt.set_threads(1)

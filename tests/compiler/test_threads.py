@@ -62,7 +62,7 @@ def test_the_number_of_threads_changes_while_kernels_run():
     def work():
         while not stop.is_set():
             if not np.array_equal(kernel(*given), wanted):
-                wrong.append(kt.threads())
+                wrong.append(kt.compiler.threads.threads())
 
     with batches.shared_among(2, kernel):
         threads = [threading.Thread(target=work) for _ in range(3)]
@@ -146,11 +146,11 @@ os._exit(0) if child == 0 else os.waitpid(child, 0)
 
 
 def test_no_thread_is_started_before_it_is_needed():
-    code = "model = chain(2000); call(model, 8); print(workers(), kt.threads()); call(model, 300); print(workers())"
+    code = "model = chain(2000); call(model, 8); print(workers(), kt.compiler.threads.threads()); call(model, 300); print(workers())"
     assert run(code, KINETREE_THREADS="3") == ["0", "3", "2"]
     assert run(code, KINETREE_THREADS="1") == ["0", "1", "0"]
     cores = str(len(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else str(os.cpu_count())
-    assert run("print(kt.threads())", KINETREE_THREADS="") == [cores]
+    assert run("print(kt.compiler.threads.threads())", KINETREE_THREADS="") == [cores]
 
 
 @pytest.mark.parametrize("count", [0, -1, 1025, 1.0, True, "2", None])
@@ -161,7 +161,7 @@ def test_the_number_of_threads_is_checked(count):
 
 @pytest.mark.parametrize("text", ["0", "two", "-1", "1e1"])
 def test_the_environment_is_checked(text):
-    code = "try:\n    kt.threads()\nexcept kt.InputError as failure:\n    print(failure)"
+    code = "try:\n    kt.compiler.threads.threads()\nexcept kt.InputError as failure:\n    print(failure)"
     assert " ".join(run(code, KINETREE_THREADS=text)) == (
         f"the environment variable KINETREE_THREADS must be a whole number from 1 to 1024, found {text!r}."
     )

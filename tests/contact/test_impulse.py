@@ -39,10 +39,11 @@ def two_links(m=1.5, L=0.8):
     return kt.Model([first, kt.Body("second", "first", kt.Revolute([0, 0, 1]), kt.Pose(translation=[L, 0, 0]), link)])
 
 
+@pytest.mark.parametrize("rotors", [False, True])
 @pytest.mark.parametrize("name", zoo.NAMES)
-def test_momentum_balances_at_every_body(name):
-    """M ΔV = f − Σ φ f_child + W, joints do no work on their own motion, and ΔV = φ* H* Δv; dense: Δv = ℳ⁻¹ H φ W."""
-    model = zoo.model(name)
+def test_momentum_balances_at_every_body(name, rotors):
+    """M ΔV = f − Σ φ f_child + W, H f = −Γ Δv, ΔV = φ* H* Δv; dense: Δv = ℳ⁻¹ H φ W."""
+    model = zoo.with_rotors(zoo.model(name)) if rotors else zoo.model(name)
     q, W = model.random(1), np.random.default_rng(2).normal(size=(model.nbodies, 6))
     dv, dV, f = interpret(sweeps, model, {"q": q, "wrenches": W}, {})
     ops = kt.operators(model, q)
@@ -50,7 +51,7 @@ def test_momentum_balances_at_every_body(name):
     allowed = gamma(model) * P * np.abs(dV).max()
     lack = ops.M @ dV.ravel() - (f.ravel() - ops.E @ f.ravel() + W.ravel())
     assert np.abs(lack).max() <= allowed + gamma(model) * np.abs(f).max()
-    assert np.abs(ops.H @ f.ravel()).max(initial=0.0) <= allowed + gamma(model) * np.abs(f).max()
+    assert np.abs(ops.H @ f.ravel() + ops.Gamma @ dv).max(initial=0.0) <= allowed + gamma(model) * np.abs(f).max()
     assert_close(ops.phi.T @ (ops.H.T @ dv), dV.ravel(), gamma(model))
     M = kt.mass_matrix(model, q)
     wanted = np.linalg.solve(M, ops.H @ (ops.phi @ W.ravel()))
@@ -176,6 +177,8 @@ def test_wrong_blows_are_told(arguments, message):
 def test_chains_that_are_none_are_told():
     with pytest.raises(kt.InputError, match=r"is no serial chain: body .* kinetree\.impulse_response takes any tree"):
         origin_chain(zoo.model("forest"), zoo.model("forest").neutral())
+    with pytest.raises(kt.InputError, match="has an armature, which the document knows nothing of"):
+        origin_chain(zoo.with_rotors(two_links()), np.zeros(2))
     straight = origin_chain(two_links(), np.zeros(2))
     with pytest.raises(kt.InputError, match="no impulse along n moves the last link"):
         straight.blow(np.ones(2), contact_wrench([1.6, 0, 0], [1.0, 0, 0]))

@@ -151,7 +151,7 @@ def test_ways_to_say_that_forces_are_constant():
 def test_the_same_bits_on_any_number_of_threads():
     model = zoo.model("panda")
     q0, v0 = start(model, 100)
-    before = kt.threads()
+    before = kt.compiler.threads.threads()
     try:
         found = []
         for count in (1, 2):

@@ -12,7 +12,7 @@ from kinetree.compiler.ufunc import owner_of
 @contextlib.contextmanager
 def shared_among(count, *kernels):
     """Batches of more than one vector are shared among `count` threads."""
-    before, words = kt.threads(), [owner_of(kernel).data for kernel in kernels]
+    before, words = kt.compiler.threads.threads(), [owner_of(kernel).data for kernel in kernels]
     sizes = [word[LEAST : GRAIN + 1] for word in words]
     kt.set_threads(count)
     try:

@@ -28,7 +28,7 @@ def passed_on(received: Array, phi: Shift, H: Array, D: Array, G: Array, W: Arra
 
 
 def jump(parent: tuple[Array, Any, Any], phi: Shift, H: Array, P: Array, G: Array, nu: Array, z: Array) -> tuple[Array, ...]:
-    """How a body's motion jumps once that of its parent is known, and the impulse its joint carries, from the base to the tips."""
+    """How a body's motion jumps once that of its parent is known, and what its joint passes on, from the base to the tips."""
     carried = phi.T @ parent[0]  # φ* ΔV_p
     dv = nu - G.T @ carried  # Δv = ν − G* φ* ΔV_p
     dV = carried + H.T @ dv  # ΔV = φ* ΔV_p + H* Δv
@@ -38,7 +38,7 @@ def jump(parent: tuple[Array, Any, Any], phi: Shift, H: Array, P: Array, G: Arra
 def impulse_response(model: Model, q: Array, wrenches: Array) -> tuple[Array, Array, Array]:
     """Δv (nv,), ΔV (nbodies, 6) and f (nbodies, 6) under impulses [moment; force] on the bodies, all in body axes."""
     phi, H = weights(model, q), joint_maps(model, q)
-    P, D, G = articulated(model.tree, phi, H, model.inertias)
+    P, D, G = articulated(model.tree, phi, H, model.inertias, model.joint_inertias)
     nu, z = unzip(gather(model.tree, passed_on, NO_FORCE, phi, H, D, G, rows(wrenches)), 2)
     dV, dv, f = unzip(scatter(model.tree, jump, (AT_REST, None, None), phi, H, P, G, nu, z), 3)
     return stacked(dv, model.v_slices), piled(dV), piled(f)

@@ -86,12 +86,17 @@ class OriginChain:
 
 
 def origin_chain(model: Model, q: ArrayLike) -> OriginChain:
-    """The chain at q (..., nq). Raises InputError if the model branches. Cost: O(N)."""
+    """The chain at q (..., nq). Raises InputError if the model branches or has armatures. Cost: O(N)."""
     if list(model.parents) != [GROUND, *range(model.nbodies - 1)]:
         branching = next(k for k, parent in enumerate(model.parents) if parent != k - 1)
         raise InputError(
             f"{model.name!r} is no serial chain: body {model.body_names[branching]!r} does not hang on the body before it. "
             "kinetree.impulse_response takes any tree."
+        )
+    geared = [name for name, X in zip(model.joint_names, model.joint_inertias, strict=True) if X.any()]
+    if geared:
+        raise InputError(
+            f"joint {geared[0]!r} has an armature, which the document knows nothing of: kinetree.impulse_response does."
         )
     R, p = forward_kinematics(model, q)
     X = np.zeros((*p.shape[:-1], 6, 6))  # motions at the joint frames, body axes, to those at the origin
