@@ -146,7 +146,8 @@ os._exit(0) if child == 0 else os.waitpid(child, 0)
 
 
 def test_no_thread_is_started_before_it_is_needed():
-    code = "model = chain(2000); call(model, 8); print(workers(), kt.compiler.threads.threads()); call(model, 300); print(workers())"
+    code = "model = chain(2000); call(model, 8); print(workers(), kt.compiler.threads.threads());"
+    code += "call(model, 300); print(workers())"
     assert run(code, KINETREE_THREADS="3") == ["0", "3", "2"]
     assert run(code, KINETREE_THREADS="1") == ["0", "1", "0"]
     cores = str(len(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else str(os.cpu_count())

@@ -96,7 +96,7 @@ def origin_chain(model: Model, q: ArrayLike) -> OriginChain:
     geared = [name for name, X in zip(model.joint_names, model.joint_inertias, strict=True) if X.any()]
     if geared:
         raise InputError(
-            f"joint {geared[0]!r} has an armature, which the document knows nothing of: kinetree.impulse_response does."
+            f"joint {geared[0]!r} has an armature, which the document knows nothing of. kinetree.impulse_response takes it."
         )
     R, p = forward_kinematics(model, q)
     X = np.zeros((*p.shape[:-1], 6, 6))  # motions at the joint frames, body axes, to those at the origin
