@@ -12,7 +12,8 @@ from tolerance import EPS, assert_close, gamma
 
 import kinetree as kt
 from kinetree.contact.contacts import arranged
-from kinetree.contact.gauss_seidel import one_sweep, step_sizes, swept
+from kinetree.contact.gauss_seidel import one_sweep, swept
+from kinetree.contact.laws import Laws, step_sizes
 from kinetree.contact.space import contact_space
 
 LAWS = "newton", "poisson", "energetic"
@@ -254,7 +255,7 @@ def test_sweeps_in_the_kernel_are_the_sweeps_in_numpy():
     J = rng.normal(size=(5, 9, 20))
     A, b, mu, least = J @ J.swapaxes(1, 2), rng.normal(size=(5, 9)), rng.uniform(0, 1, 3), rng.uniform(0, 0.1, 3)
     steps = step_sizes(A, np.zeros((5, 9), dtype=bool))
-    found = swept(np.zeros((5, 9)), A, b, steps, least, mu, 7)
+    found = swept(np.zeros((5, 9)), Laws(A, b, steps, np.tile(least, (5, 1)), np.tile(mu, (5, 1))), 7)
     for n in range(5):
         x = np.zeros(9)
         for _ in range(7):

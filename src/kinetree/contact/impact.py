@@ -209,7 +209,7 @@ def _impulses(
     as it may.
     """
     phases = law(space, eps, mu, lost)
-    x, possible = sum(phase.x for phase in phases), np.ones(len(eps))
+    x, possible = np.sum([phase.x for phase in phases], axis=0), np.ones(len(eps))
     gains = np.flatnonzero(_energy(space, x) > GROWTH * np.abs(x * space.u).sum(axis=1))
     if gains.size:
         part = _some(space, gains)

@@ -13,7 +13,7 @@ import numpy as np
 from kinetree.compiler.graph import Graph, where
 from kinetree.compiler.kernel import build_once, straight_source
 from kinetree.contact.gauss_seidel import maximum
-from kinetree.contact.newton import residual
+from kinetree.contact.laws import Laws, residual
 from kinetree.spatial.scalars import Array, Scalar
 
 DEPENDENT = 1e-10
@@ -34,18 +34,18 @@ def least_pivot(A: Array) -> Scalar:
     return least
 
 
-def shortest(x: Array, A: Array, b: Array, steps: Array, least: Array, mu: Array, goal: Array) -> Array:
+def shortest(x: Array, laws: Laws, goal: Array) -> Array:
     """x (B, 3m), made shorter where rows of A depend on each other and the laws still hold to goal (B,)."""
     x = x.copy()
-    for k in np.flatnonzero(_kernel(A.shape[-1])(A) < DEPENDENT):
-        free = _free(x[k], least[k], mu[k])
-        values, vectors = np.linalg.eigh(A[k][np.ix_(free, free)])
-        null = vectors[:, values <= DEPENDENT * max(values.max(initial=0.0), 1e-300)]
-        tried = x[k].copy()
-        tried[free] -= null @ (null.T @ tried[free])
-        given = [a[k : k + 1] for a in (A, b, steps, least, mu)]
-        if residual(tried[None], *given) <= max(goal[k], residual(x[k : k + 1], *given)):
-            x[k] = tried
+    for k in np.flatnonzero(_kernel(x.shape[-1])(laws.A) < DEPENDENT):
+        part = laws.of(slice(k, k + 1))
+        free = _free(x[k], part.least[0], part.mu[0])
+        values, vectors = np.linalg.eigh(part.A[0][np.ix_(free, free)])
+        null = vectors[:, values <= DEPENDENT * values.max(initial=0.0)]
+        tried = x[k : k + 1].copy()
+        tried[0, free] -= null @ (null.T @ tried[0, free])
+        if residual(tried, part) <= max(goal[k], residual(x[k : k + 1], part)):
+            x[k] = tried[0]
     return x
 
 
