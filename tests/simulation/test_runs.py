@@ -120,7 +120,7 @@ def test_dataset_names_columns_and_units(run):
     pytest.importorskip("xarray")
     found = run.to_xarray()
     assert np.array_equal(found.q.sel(coordinate="left array"), run.q[:, 7])
-    assert np.array_equal(found.p.sel(velocity="bus.vx"), run.p[:, 3])
+    assert np.array_equal(found.p.sel(velocity="bus.vx"), run.p[:, 3]) and found.tau.shape == run.tau.shape
     assert str(found.velocity_unit.sel(velocity="bus.vx").item()) == "m/s" and found.time.attrs["units"] == "s"
     assert found.energy.attrs["units"] == "J" and found.attrs["integrator"] == "rk4" and dict(found.sizes)["time"] == 11
     assert "p" not in replace(run, model=None).to_xarray()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
 
@@ -33,9 +34,12 @@ class Clock:
         """When the first step begins [s]."""
         return self.origin + self.first * self.dt
 
-    def step(self, k: int) -> tuple[float, float]:
-        """When step k ends, and how long it is [s]."""
-        return (self.origin + k * self.dt, self.dt) if k < self.last else (self.end, self.shortened)
+    def steps(self) -> Iterator[tuple[int, float, float]]:
+        """(k, when step k ends, how long it is [s]) of each step."""
+        origin, dt = self.origin, self.dt
+        for k in range(self.first + 1, self.last):
+            yield k, origin + k * dt, dt
+        yield self.last, self.end, self.shortened
 
 
 def clock(duration: float, dt: float, earlier: Run | None = None) -> Clock:

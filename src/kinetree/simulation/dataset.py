@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def dataset(run: Run) -> Dataset:
-    """Variables q, v, p, kinetic, potential and energy over `time`; `coordinate` and `velocity` name the columns.
+    """Variables q, v, tau, p, kinetic, potential and energy over `time`; `coordinate` and `velocity` name the columns.
 
     The units of columns are coordinates too, `coordinate_unit` and `velocity_unit`. Where the run came without its model
     there is no p.
@@ -22,13 +22,13 @@ def dataset(run: Run) -> Dataset:
     except ImportError:
         raise MissingExtraError('a Dataset needs xarray: pip install "kinetree[xarray]"') from None
     over_q, over_v = ("time", "coordinate"), ("time", "velocity")
-    told = {"q": "generalized coordinates", "v": "generalized velocities", "p": "generalized momenta"}
     variables: dict[str, Any] = {
-        "q": (over_q, run.q, {"long_name": told["q"]}),
-        "v": (over_v, run.v, {"long_name": told["v"]}),
+        "q": (over_q, run.q, {"long_name": "generalized coordinates"}),
+        "v": (over_v, run.v, {"long_name": "generalized velocities"}),
+        "tau": (over_v, run.tau, {"long_name": "joint forces of control and of external wrenches"}),
     }
     if run.model is not None:
-        variables["p"] = over_v, run.p, {"long_name": told["p"]}
+        variables["p"] = over_v, run.p, {"long_name": "generalized momenta"}
     for name in ("kinetic", "potential", "energy"):
         about = {"units": "J", "long_name": "total energy" if name == "energy" else f"{name} energy"}
         variables[name] = ("time",), getattr(run, name), about

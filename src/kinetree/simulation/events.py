@@ -102,8 +102,6 @@ class Watch:
 
     def after(self, before: State, h: float, after: State) -> tuple[str, State] | None:
         """What a step of h led to: the first crossing that ends the run, if there is one, and the state there."""
-        if not self.events:
-            return None
         values, self._values = self._values, self._all(*after)
         start, self._from = self._from, 0.0
         crossed = [k for k, event in enumerate(self.events) if event.crosses(values[k], self._values[k])]

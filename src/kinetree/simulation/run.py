@@ -158,7 +158,7 @@ class Run:
         return picture(self, path)
 
     def to_xarray(self) -> Dataset:
-        """An xarray Dataset over time: q by the names of coordinates, v and p by those of velocities, energies, units.
+        """An xarray Dataset over time: q by the names of coordinates, v, tau and p by those of velocities, energies, units.
 
         Raises
         ------

@@ -93,6 +93,7 @@ def simulate(
     watch = Watch(events_of(events), step, velocity)
     rows = _rows(model, time.last - time.first, how.store_every)
     record = Record(model, rows, **asdict(how), origin=time.origin, driven=drives != (None, None))
+    every, last = how.store_every, time.last
     t, y, done = time.start, p if p is not None and how.form == "hamilton" else carried(q, v), 0
 
     def run(status: str, message: str) -> Run:
@@ -103,16 +104,16 @@ def simulate(
     try:
         with ProgressBar(time.last - time.first, progress, f"simulating {model.name}") as bar, np.errstate(all="ignore"):
             record.store(t, q, v, forces(t, q, v))
-            watch.begin(t, q, y, time.step(time.first + 1)[1])
-            for k in range(time.first + 1, time.last + 1):
-                after, h = time.step(k)
+            watch.begin(t, q, y, next(time.steps())[2])
+            for k, after, h in time.steps():
                 q_after, y_after = step(t, q, y, h)
                 if not math.isfinite(q_after.dot(q_after) + y_after.dot(y_after)):
                     said = divergence(model, t, how.dt, velocity(q, y))
                     raise SimulationError(f"the simulation of {model.name!r} diverged: the state {said}")
-                ended = watch.after((t, q, y), h, (after, q_after, y_after))
-                (t, q, y), done = ended[1] if ended else (after, q_after, y_after), done + 1
-                if ended or k % how.store_every == 0 or k == time.last:
+                ended = watch.after((t, q, y), h, (after, q_after, y_after)) if watch.events else None
+                t, q, y = (after, q_after, y_after) if ended is None else ended[1]
+                done += 1
+                if ended or k % every == 0 or k == last:
                     v = velocity(q, y)
                     record.store(t, q, v, forces(t, q, v))
                 if ended:
