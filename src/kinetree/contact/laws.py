@@ -51,30 +51,41 @@ def step_sizes(A: Array, lost: Array) -> Array:
 
 def residual(x: Array, laws: Laws) -> Array:
     """The largest entry (B,) [N s] of the equation."""
-    return np.abs(equation(x, laws)[0]).max(axis=1)
+    return np.abs(_sides(x, laws)[0]).max(axis=(1, 2))
 
 
 def equation(x: Array, laws: Laws) -> tuple[Array, Array]:
-    """The left-hand sides (B, 3m) and their derivatives (B, 3m, 3m)."""
+    """The left-hand sides (B, 3m) of the equation and their derivatives (B, 3m, 3m)."""
     B, m = laws.mu.shape
-    unit = np.eye(3 * m).reshape(m, 3, 3 * m)
-    w = laws.velocities(x).reshape(B, m, 3)
-    x, rows = x.reshape(B, m, 3), laws.A.reshape(B, m, 3, 3 * m)
+    F, touching, sticking, ratio, along = _sides(x, laws)
+    unit, rows = np.eye(3 * m).reshape(m, 3, 3 * m), laws.A.reshape(B, m, 3, 3 * m)
+    rho, r = laws.steps[..., 0, None], laws.steps[..., 1, None, None]
+    J = np.empty((B, m, 3, 3 * m))
+    J[..., 0, :] = np.where(touching[..., None], rho * rows[..., 0, :], unit[:, 0])
+    step = unit[:, 1:] - r * rows[..., 1:, :]
+    turning = ratio[..., None, None] * (step - along[..., None] * (along[..., None, :] @ step))
+    growing = (laws.mu * (x.reshape(B, m, 3)[..., 0] > 0.0))[..., None, None] * along[..., None] * unit[:, None, 0]
+    J[..., 1:, :] = np.where(sticking[..., None, None], r * rows[..., 1:, :], unit[:, 1:] - growing - turning)
+    J = np.where(_lost(laws)[..., None], unit, J)
+    return F.reshape(B, 3 * m), J.reshape(B, 3 * m, 3 * m)
+
+
+def _sides(x: Array, laws: Laws) -> tuple[Array, ...]:
+    """The left-hand sides (B, m, 3); which contacts touch and stick; radius over length of y = x_t − r w_t, and y / |y|."""
+    B, m = laws.mu.shape
+    w, x = laws.velocities(x).reshape(B, m, 3), x.reshape(B, m, 3)
     rho, r = laws.steps[..., 0], laws.steps[..., 1, None]
     touching = x[..., 0] - rho * w[..., 0] > laws.least
-    F, J = np.empty((B, m, 3)), np.empty((B, m, 3, 3 * m))
-    F[..., 0] = np.where(touching, rho * w[..., 0], x[..., 0] - laws.least)
-    J[..., 0, :] = np.where(touching[..., None], rho[..., None] * rows[..., 0, :], unit[:, 0])
     y, radius = x[..., 1:] - r * w[..., 1:], laws.mu * np.maximum(x[..., 0], 0.0)
     length = np.sqrt((y * y).sum(-1))
-    sticking = (length <= radius)[..., None]
-    long = np.where(length > 0.0, length, 1.0)
+    sticking, long = length <= radius, np.where(length > 0.0, length, 1.0)
     along = y / long[..., None]
-    F[..., 1:] = np.where(sticking, r * w[..., 1:], x[..., 1:] - radius[..., None] * along)
-    across = np.eye(2) - along[..., :, None] * along[..., None, :]
-    turning = (radius / long)[..., None, None] * (across @ (unit[:, 1:] - r[..., None] * rows[..., 1:, :]))
-    growing = (laws.mu * (x[..., 0] > 0.0))[..., None, None] * along[..., None] * unit[:, None, 0]
-    J[..., 1:, :] = np.where(sticking[..., None], r[..., None] * rows[..., 1:, :], unit[:, 1:] - growing - turning)
-    lost = laws.steps[..., [0, 1, 1]] == 0.0  # their impulse stays zero
-    F, J = np.where(lost, x, F), np.where(lost[..., None], unit, J)
-    return F.reshape(B, 3 * m), J.reshape(B, 3 * m, 3 * m)
+    F = np.empty((B, m, 3))
+    F[..., 0] = np.where(touching, rho * w[..., 0], x[..., 0] - laws.least)
+    F[..., 1:] = np.where(sticking[..., None], r * w[..., 1:], x[..., 1:] - radius[..., None] * along)
+    return np.where(_lost(laws), x, F), touching, sticking, radius / long, along
+
+
+def _lost(laws: Laws) -> Array:
+    """Directions (B, m, 3) in which nothing gives way: their impulse stays zero."""
+    return laws.steps[..., [0, 1, 1]] == 0.0

@@ -36,25 +36,28 @@ def least_pivot(A: Array) -> Scalar:
 
 def shortest(x: Array, laws: Laws, goal: Array) -> Array:
     """x (B, 3m), made shorter where rows of A depend on each other and the laws still hold to goal (B,)."""
-    x = x.copy()
-    for k in np.flatnonzero(_kernel(x.shape[-1])(laws.A) < DEPENDENT):
-        part = laws.of(slice(k, k + 1))
-        free = _free(x[k], part.least[0], part.mu[0])
-        values, vectors = np.linalg.eigh(part.A[0][np.ix_(free, free)])
-        null = vectors[:, values <= DEPENDENT * values.max(initial=0.0)]
-        tried = x[k : k + 1].copy()
-        tried[0, free] -= null @ (null.T @ tried[0, free])
-        if residual(tried, part) <= max(goal[k], residual(x[k : k + 1], part)):
-            x[k] = tried[0]
+    some = np.flatnonzero(_kernel(x.shape[-1])(laws.A) < DEPENDENT)
+    if not some.size:
+        return x
+    x, part = x.copy(), laws.of(some)
+    free = _free(x[some], part)
+    both = free[:, :, None] & free[:, None, :]
+    values, vectors = np.linalg.eigh(np.where(both, part.A, 0.0))
+    null = values <= DEPENDENT * values.max(axis=1, keepdims=True)
+    along = np.einsum("bij,bi->bj", vectors, np.where(free, x[some], 0.0)) * null
+    tried = x[some] - np.einsum("bij,bj->bi", vectors, along) * free
+    better = residual(tried, part) <= np.maximum(goal[some], residual(x[some], part))
+    x[some[better]] = tried[better]
     return x
 
 
-def _free(x: Array, least: Array, mu: Array) -> Array:
-    """Which impulses no law holds: normal ones above the least, and all three of a contact that sticks."""
-    x = x.reshape(-1, 3)
-    pressed = x[:, 0] > least * (1.0 + DEPENDENT)
-    sticking = pressed & (np.linalg.norm(x[:, 1:], axis=1) < mu * x[:, 0])
-    return np.flatnonzero(np.stack([pressed & (sticking | (mu == 0.0)), sticking, sticking], axis=1))
+def _free(x: Array, laws: Laws) -> Array:
+    """Which impulses (B, 3m) no law holds: normal ones above the least, and all three of a contact that sticks."""
+    x = x.reshape(*laws.mu.shape, 3)
+    pressed = x[..., 0] > laws.least * (1.0 + DEPENDENT)
+    sticking = pressed & (np.linalg.norm(x[..., 1:], axis=-1) < laws.mu * x[..., 0])
+    free = np.stack([pressed & (sticking | (laws.mu == 0.0)), sticking, sticking], axis=-1)
+    return free.reshape(len(x), -1)
 
 
 @cache

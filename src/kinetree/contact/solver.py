@@ -10,9 +10,9 @@ from kinetree.contact.newton import polished
 from kinetree.contact.redundant import shortest
 from kinetree.spatial.scalars import Array
 
-SWEEPS = (25, 25, 50, 200, 800, 3200)
+SWEEPS = (30, 100, 300, 1000, 4000)
 """Of each round; from the third on, Newton's method goes on from where they end."""
-TOLERANCE = 1e-12
+TOLERANCE = 1e-10
 """Of the largest impulse that some contact alone would need: how far from the laws impulses may be."""
 
 
