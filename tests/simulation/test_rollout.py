@@ -4,6 +4,7 @@ KINETREE_UPDATE_SNAPSHOTS=1 writes the messages anew.
 """
 
 import sys
+from itertools import product
 from pathlib import Path
 
 import mujoco
@@ -20,12 +21,15 @@ from kinetree.compiler.kernel import build_source
 from kinetree.compiler.timeloop import TimeLoop
 from kinetree.simulation.checks import check_memory
 from kinetree.simulation.forms import TRACED
+from kinetree.simulation.implicit import Implicit
 from kinetree.simulation.integrators import INTEGRATORS
+from kinetree.simulation.kernels import step_kernel, step_sources
 from kinetree.simulation.simulate import SimulationStopped
-from kinetree.simulation.system import step_kernel, step_sources
 
 MODULE = sys.modules["kinetree.simulation.rollout"]  # the package has the function by that name
 MESSAGES = Snapshots(Path(__file__).with_name("rollout_messages.json"))
+IMPLICIT = [name for name, rule in INTEGRATORS.items() if isinstance(rule, Implicit)]
+EXPLICIT = [name for name in INTEGRATORS if name not in IMPLICIT]
 KINDS = ("one free", "mixed chain", "forest", "bush", "floating", "003_tree6_multidof_joints", "panda")
 
 
@@ -38,9 +42,10 @@ def forces(model, *shape):
     return 0.1 * np.random.default_rng(1).normal(size=(*shape, model.nv))
 
 
-@pytest.mark.parametrize("form", TRACED)
-@pytest.mark.parametrize("integrator", INTEGRATORS)
-@pytest.mark.parametrize("name", KINDS)
+CASES = [*product(KINDS, EXPLICIT, TRACED), *product(["forest"], IMPLICIT, TRACED), ("panda", "gauss-legendre-4", "hamilton")]
+
+
+@pytest.mark.parametrize(("name", "integrator", "form"), CASES)
 def test_rollout_is_simulate_bit_for_bit(name, integrator, form):
     model = zoo.model(name)
     q0, v0 = start(model, 3)
@@ -63,7 +68,7 @@ def test_a_row_of_forces_per_step_is_a_table(name):
 
 
 @pytest.mark.parametrize("lowering", ["unrolled", "looped"])
-@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("integrator", [*EXPLICIT, "implicit-midpoint"])
 def test_the_loop_repeats_the_step(integrator, lowering):
     model = zoo.model("forest")
     rng = np.random.default_rng(2)
@@ -78,7 +83,7 @@ def test_the_loop_repeats_the_step(integrator, lowering):
         loop(q0, v0, tau, 1e-3, external, [3, 2], out=found)
         state = q0, v0
         for k in range(6):
-            state = step(*state, tau[:, k], 1e-3, external[:, k])
+            state = step(*state, tau[:, k], 1e-3, external[:, k])[:2]
             if k % 2:
                 assert all(np.array_equal(x[:, k // 2], y) for x, y in zip(found, state, strict=True))
 
@@ -93,21 +98,6 @@ def test_rollout_is_the_reference_in_a_python_loop(name):
         q = kt.reference(kt.integrate, model, q, h * v)
     assert_close(found.q[:, -1], q, 1e-13)
     assert_close(found.v[:, -1], v, 1e-13)
-
-
-@pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_order_is_the_slope_of_the_error(integrator):
-    model = zoo.model("mixed chain")
-    q0, v0 = start(model)
-    exact = kt.rollout(model, q0, v0, None, 1e-4, "rk4", steps=800, store_every=800)
-    steps = np.array([10, 20, 40])
-    errors = []
-    for n in steps:
-        found = kt.rollout(model, q0, v0, None, 0.08 / n, integrator, steps=int(n))
-        moved = kt.difference(model, exact.q[-1], found.q[-1])
-        errors.append(max(np.abs(moved).max(), np.abs(found.v[-1] - exact.v[-1]).max()))
-    slopes = -np.diff(np.log(errors)) / np.diff(np.log(steps))
-    assert np.allclose(slopes, INTEGRATORS[integrator].order, atol=0.2), (errors, slopes)
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 5, 100])
@@ -168,11 +158,11 @@ def test_a_thousand_bodies():
     bodies = [kt.Body(f"b{k}", f"b{k - 1}" if k else None, axes[k % 3], pose, link) for k in range(1000)]
     model = kt.Model(bodies, name="chain")
     q0, v0 = 0.01 * np.random.default_rng(0).normal(size=(2, 3, 1000))
-    for integrator in INTEGRATORS:
+    for integrator in (*EXPLICIT, "implicit-midpoint"):
         found = kt.rollout(model, q0, v0, None, 1e-4, integrator, steps=3)
         state, still, step = (q0[1], v0[1]), np.zeros(1000), step_kernel(model, "newton-euler", integrator, False)
         for k in range(3):
-            state = step(*state, still, 1e-4)
+            state = step(*state, still, 1e-4)[:2]
             assert np.array_equal(found.q[1, k + 1], state[0]) and np.array_equal(found.v[1, k + 1], state[1])
 
 

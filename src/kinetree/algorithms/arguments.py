@@ -24,7 +24,8 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
     "wrenches": ("nbodies", 6),
     "h": (),
     "y": ("nv",),
-    **{f"{letter}{k}": ("nv",) for letter in "wa" for k in range(1, 5)},
+    **{name: ("nv",) for name in ("theta", "w", "rate")},
+    **{f"{letter}{k}": ("nv",) for letter in "waf" for k in range(1, 5)},
 }
 
 

@@ -33,7 +33,7 @@ class Simulate(Source):
     """Time step [s]; 0.001 where not given."""
     form: Literal["newton-euler", "lagrange", "hamilton"] | None = None
     """Of the equations of motion; newton-euler where not given."""
-    integrator: Literal["rk4", "semi-implicit-euler"] | None = None
+    integrator: Literal["rk4", "semi-implicit-euler", "implicit-midpoint", "gauss-legendre-4", "variational"] | None = None
     """How each step is made; rk4 where not given."""
     restart: str | None = None
     """File of a run of this model to go on from, as it went; the file written holds both."""

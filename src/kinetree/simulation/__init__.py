@@ -1,6 +1,6 @@
 """Motion over time: integrators on the configuration manifold, what drives them, and the record they leave.
 
-control → System (acceleration, move, rate) → integrator step → Run → audit, file, picture
+control, form → System or Phase (maps on the manifold) → integrator step → Run → audit, file, picture
 """
 
 from kinetree.simulation.auditing import Audit, audit

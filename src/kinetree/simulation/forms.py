@@ -73,12 +73,31 @@ def flow(model: Model, q: Array, y: Array, tau: Array, external: Array | None = 
     return v, rate(model, q, v, tau, external, form=form)
 
 
+def dense_velocity(model: Model) -> Callable[[Array, Array], Array]:
+    """v = ℳ⁻¹ p as a function of (q, p)."""
+    M = compilation.compile(functions.mass_matrix, model)
+    return lambda q, p: np.linalg.solve(M(q), p)
+
+
+def dense_momenta(model: Model) -> Callable[..., tuple[Array, Array]]:
+    """p = ℳ v and ṗ = τ + J* W + C* v − g, which is Lagrange's because ℳ˙ = C + C*, as a function of (q, v, tau, external)."""
+    M, C, g, Q = _terms(model)
+
+    def found(q: Array, v: Array, tau: Array, external: Any = None) -> tuple[Array, Array]:
+        acting = tau if external is None else tau + Q(q, external)
+        return M(q) @ v, acting + v @ C(q, v) - g(q)
+
+    return found
+
+
+def _terms(model: Model) -> list[Any]:
+    terms = functions.mass_matrix, functions.coriolis_matrix, functions.gravity_force, functions.generalized_force
+    return [compilation.compile(function, model) for function in terms]
+
+
 def dense_rate(model: Model) -> Callable[..., Array]:
     """Lagrange's v̇ = ℳ⁻¹ (τ + J* W − C v − g) as a function of (q, v, tau, external)."""
-    M, C, g, Q = (
-        compilation.compile(function, model)
-        for function in (functions.mass_matrix, functions.coriolis_matrix, functions.gravity_force, functions.generalized_force)
-    )
+    M, C, g, Q = _terms(model)
 
     def acceleration(q: Array, v: Array, tau: Array, external: Any = None) -> Array:
         acting = tau if external is None else tau + Q(q, external)

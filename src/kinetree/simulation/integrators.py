@@ -1,11 +1,14 @@
 """The integrators: each takes (q, y) at t to (q, y) at t + h, y = v or p, and stays on the configuration manifold.
 
-==================== ===== ========= ======================================================================
+==================== ===== ========= ==============================================================================
 name                 order dynamics  remarks
-==================== ===== ========= ======================================================================
+==================== ===== ========= ==============================================================================
 rk4                  4     4 a step  Runge–Kutta–Munthe-Kaas: the classical rule in local coordinates of q
-semi-implicit-euler  1     1 a step  energy error stays bounded where it oscillates; robust with stiff contacts
-==================== ===== ========= ======================================================================
+semi-implicit-euler  1     1 a step  cheap and robust
+implicit-midpoint    2     4 to 10   symplectic where v is q̇, time-reversible and momenta exact everywhere; `implicit`
+gauss-legendre-4     4     8 to 20   the same
+variational          2     4 to 10   discrete Euler–Lagrange equations: symplectic everywhere, momenta exact
+==================== ===== ========= ==============================================================================
 
 Each is written once, for any form: on a system of kernels it steps a simulation, on traced numbers it becomes a kernel.
 """
@@ -16,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
+from kinetree.simulation.implicit import GAUSS, MIDPOINT, Implicit
 from kinetree.spatial.scalars import Array, Scalar
 
 
@@ -36,7 +40,7 @@ class System:
 
 @final
 @dataclass(frozen=True)
-class Integrator:
+class Explicit:
     """A rule that takes (system, t, q, y, h) to (q, y) at t + h; its order; how often it asks for the dynamics."""
 
     step: Callable[[System, Any, Array, Array, Scalar], tuple[Array, Array]]
@@ -64,7 +68,10 @@ def semi_implicit_euler(system: System, t: Any, q: Array, y: Array, h: Scalar) -
     return system.move(q, h * system.velocity(q, y)), y
 
 
-INTEGRATORS: dict[str, Integrator] = {
-    "rk4": Integrator(rk4, order=4, stages=4),
-    "semi-implicit-euler": Integrator(semi_implicit_euler, order=1, stages=1),
+INTEGRATORS: dict[str, Explicit | Implicit] = {
+    "rk4": Explicit(rk4, order=4, stages=4),
+    "semi-implicit-euler": Explicit(semi_implicit_euler, order=1, stages=1),
+    "implicit-midpoint": Implicit(*MIDPOINT, order=2),
+    "gauss-legendre-4": Implicit(*GAUSS, order=4),
+    "variational": Implicit(*MIDPOINT, order=2, pulled=True),
 }

@@ -26,9 +26,12 @@ from kinetree.simulation.checks import (
     whole_number,
 )
 from kinetree.simulation.drives import Drive, external_drive, joint_drive, steps_of
+from kinetree.simulation.implicit import Implicit
+from kinetree.simulation.integrators import INTEGRATORS
+from kinetree.simulation.kernels import step_sources
 from kinetree.simulation.progress import ProgressBar
 from kinetree.simulation.simulate import SimulationStopped, divergence
-from kinetree.simulation.system import maps_of, step_sources
+from kinetree.simulation.system import maps_of
 from kinetree.spatial.scalars import Array
 
 PAUSE = 0.1
@@ -96,7 +99,7 @@ def rollout(
     tau : joint forces [N m or N], one row per step (..., steps, nv); an axis of length 1 in place of steps, or the shape
         (nv,), is the same for all steps; None is no joint forces
     dt [s] : time step
-    integrator : "semi-implicit-euler" or "rk4"
+    integrator : "semi-implicit-euler", "rk4", "implicit-midpoint", "gauss-legendre-4" or "variational"
     form : of the equations of motion, "newton-euler" or "hamilton", which carries momenta; see `simulate`
     steps : how many, where neither tau nor external says so
     store_every : keep every so-manieth state; the first and the last are always kept
@@ -113,7 +116,7 @@ def rollout(
     Where only some of the batch diverge, the others go on; `diverged` says which, and a `RuntimeWarning` tells of the first.
     Ctrl-C returns what was computed, with status "interrupted".
 
-    Cost: O(N) per step and state, 4 times the dynamics for rk4, once for semi-implicit-euler.
+    Cost: O(N) per step and state, 4 times the dynamics for rk4, once for semi-implicit-euler; see `simulate`.
     """
     check_movable(model)
     check_integrator(integrator)
@@ -255,6 +258,10 @@ class _Course:
         which = f"{count} of {diverged.size} rollouts" if diverged.ndim else "the rollout"
         first = f"first that at index {tuple(map(int, where))}: its" if diverged.ndim else "the"
         said = divergence(self.model, float(self.t[row]), self.dt, self.v[where][row])
+        if isinstance(INTEGRATORS[self.integrator], Implicit):
+            said += (
+                " Or the equations of a step could not be solved there: those of an implicit rule want dt times velocity small."
+            )
         return f"{which} of {self.model.name!r} diverged, {first} state {said}"
 
 

@@ -15,13 +15,12 @@ from kinetree.simulation.checks import check_memory
 from kinetree.simulation.clock import clock
 from kinetree.simulation.control import applied, control_signal, external_signal
 from kinetree.simulation.events import Watch, events_of
-from kinetree.simulation.integrators import INTEGRATORS
 from kinetree.simulation.labels import velocity_labels
 from kinetree.simulation.progress import ProgressBar
 from kinetree.simulation.record import Record
 from kinetree.simulation.run import Run
 from kinetree.simulation.start import initial_state, manner
-from kinetree.simulation.system import Stepper, maps_of, stepper
+from kinetree.simulation.system import maps_of, stepper
 from kinetree.spatial.scalars import Array
 
 
@@ -69,27 +68,30 @@ def simulate(
         integrator and store_every, where given, for its own. `earlier + later` is one run
     form : of the equations of motion: "newton-euler", the articulated recursion in (q, v); "hamilton", in (q, p), O(N) too;
         "lagrange", by the mass and the Coriolis matrix, another road to the same numbers, O(N³)
-    integrator : "rk4" or "semi-implicit-euler"
+    integrator : "rk4" or "semi-implicit-euler", explicit; "implicit-midpoint", "gauss-legendre-4" or "variational", which keep
+        energy near its value for ever and momenta exactly; see docs/simulation.md
     store_every : keep every so-manieth state; the first and the last are always kept
     progress : show a progress bar; None shows it on a terminal when the whole takes more than a second
 
     Raises
     ------
     InputError : an argument has the wrong shape, type or value
-    SimulationStopped : the state became infinite, or control, external or an event failed; its `run` holds what was computed
+    SimulationStopped : the state became infinite, the equations of an implicit step could not be solved, or control, external or
+        an event failed; its `run` holds what was computed
 
     Ctrl-C returns what was computed, with status "interrupted"; going on from there gives the same bits as if it had not been.
     An event is found as exactly as the integrator steps, and the state that is kept is the last one before it, to rounding. One
     that is zero at the start counts when it comes back; two crossings within a step are not seen.
 
-    Cost: O(N) per call of the dynamics, 4 a step for rk4, 1 for semi-implicit-euler.
+    Cost: O(N) per call of the dynamics, 4 a step for rk4, 1 for semi-implicit-euler; implicit rules repeat until their
+    equations are solved to rounding, some 4 to 10 times, "gauss-legendre-4" twice in each.
     """
     q, v, p = initial_state(model, q0, v0, restart)
     how = manner(restart, dt=dt, form=form, integrator=integrator, store_every=store_every)
     time = clock(duration, how.dt, restart)
     drives = control_signal(model, control), external_signal(model, external)
     carried, velocity = maps_of(model, how.form)
-    step, forces = _Counted(stepper(model, how.form, how.integrator, *drives), how.integrator), applied(model, *drives)
+    step, forces = stepper(model, how.form, how.integrator, *drives), applied(model, *drives)
     watch = Watch(events_of(events), step, velocity)
     rows = _rows(model, time.last - time.first, how.store_every)
     record = Record(model, rows, **asdict(how), origin=time.origin, driven=drives != (None, None))
@@ -126,18 +128,6 @@ def simulate(
             raise
         raise SimulationStopped(str(failure), run("stopped", str(failure))) from failure.__cause__
     return run("finished", "")
-
-
-@final
-class _Counted:
-    """Steps, and how often they asked for the dynamics."""
-
-    def __init__(self, step: Stepper, integrator: str) -> None:
-        self._step, self._stages, self.nfev = step, INTEGRATORS[integrator].stages, 0
-
-    def __call__(self, t: float, q: Array, y: Array, h: float) -> tuple[Array, Array]:
-        self.nfev += self._stages
-        return self._step(t, q, y, h)
 
 
 def divergence(model: Model, t: float, dt: float, v: Array) -> str:
