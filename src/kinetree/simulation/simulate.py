@@ -76,8 +76,8 @@ def simulate(
     Raises
     ------
     InputError : an argument has the wrong shape, type or value
-    SimulationStopped : the state became infinite, the equations of an implicit step could not be solved, or control, external or
-        an event failed; its `run` holds what was computed
+    SimulationStopped : the state became infinite, the equations of an implicit step could not be solved, or control, external
+        or an event failed; its `run` holds what was computed
 
     Ctrl-C returns what was computed, with status "interrupted"; going on from there gives the same bits as if it had not been.
     An event is found as exactly as the integrator steps, and the state that is kept is the last one before it, to rounding. One
