@@ -2,8 +2,8 @@
 
     python -m benchmarks.velocities [--bodies 10 30 100 300 1000 3000]
 
-Prints a table in Markdown, and the exponent that the time grows with. Times are medians of alternating runs on one core; that of
-forming ℳ is of kinetree's own O(N²) kernel, that of the solution of a Cholesky factor (SciPy). The results are compared.
+Prints a table in Markdown, and the exponent that the time grows with. Times are medians of alternating runs on one core; ℳ is
+formed by `kt.mass_matrix`, solved by a Cholesky factor (SciPy). Every result is checked.
 """
 
 import argparse
