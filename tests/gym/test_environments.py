@@ -29,6 +29,17 @@ def test_gymnasium_finds_nothing_to_warn_of(name):
     check_env(gymnasium.make(name, render_mode="rgb_array").unwrapped)  # warnings are errors here
 
 
+@pytest.mark.parametrize("name", ["panda", "go1", "allegro_right_hand"])
+def test_robots_are_environments_as_they_are(name):
+    from gymnasium.utils.env_checker import check_env
+
+    model = kt.load(name, base="free")
+    env = Environment(model)
+    check_env(env)
+    assert env.action_space.shape == (model.nv - 6,)
+    assert gymnasium.make("kinetree.gym:kinetree/Model-v0", model=name).action_space == env.action_space
+
+
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_many_at_once_are_the_same_one_by_one(name):
     """Bit for bit, through ends of episodes: 11 environments, a number that fills no vector."""
@@ -154,7 +165,7 @@ def test_wrong_calls_are_refused():
         with pytest.raises(kt.InputError, match=message):
             env.reset(options=options)
     for action in ([0.0], [0.0, np.nan], "left", None):
-        with pytest.raises(kt.InputError, match=r"action of 'double-pendulum' must be 2 finite numbers in \[-1, 1\]"):
+        with pytest.raises(kt.InputError, match=r"must be finite numbers in \[-1, 1\] of shape \(1, 2\)"):
             env.step(action)
     unsummed = Environment("double-pendulum", effort=1.0, reward=lambda q, v, tau: q)
     with pytest.raises(kt.InputError, match=r"reward must give a finite number .*sum\(-1\)"):

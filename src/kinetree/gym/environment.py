@@ -6,12 +6,16 @@ from typing import Any
 
 import gymnasium  # pyright: ignore[reportMissingImports]
 import numpy as np
+from gymnasium.envs.registration import EnvSpec  # pyright: ignore[reportMissingImports]
 
 from kinetree.errors import InputError
 from kinetree.gym.rendering import Camera, check_render_mode
 from kinetree.gym.task import Task
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
+
+ANY, ENTRY = "kinetree/Model-v0", "kinetree.gym.environment:Environment"
+"""What Gymnasium knows an environment of any model by, and where it finds it."""
 
 
 class Environment(gymnasium.Env):
@@ -39,6 +43,7 @@ class Environment(gymnasium.Env):
         self.action_space, self.observation_space = spaces(self.task)
         self.q, self.v = self.task.model.neutral(), np.zeros(self.task.model.nv)
         self._camera: Camera | None = None
+        self.spec = EnvSpec(ANY, entry_point=ENTRY, kwargs={"model": model, **options})
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """A new episode: (observation, info)."""

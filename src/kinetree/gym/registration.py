@@ -6,6 +6,8 @@ from typing import Any
 
 import gymnasium  # pyright: ignore[reportMissingImports]
 
+from kinetree.gym.environment import ANY, ENTRY
+
 TASKS: dict[str, dict[str, Any]] = {
     "kinetree/CartPole-v0": {"model": "moving-base-pendulum", "effort": (20.0, 0.0), "reach": 3.0},
     "kinetree/DoublePendulum-v0": {"model": "double-pendulum", "effort": (8.0, 4.0)},
@@ -18,13 +20,13 @@ MOST_STEPS = 500
 
 
 def register() -> None:
-    """Make the environments of `TASKS` known to Gymnasium, once."""
-    for name, options in TASKS.items():
+    """Make the environments of `TASKS` known to Gymnasium, once, and one that takes any model."""
+    for name, options in {**TASKS, ANY: {}}.items():
         if name not in gymnasium.registry:
             gymnasium.register(
                 name,
-                entry_point="kinetree.gym.environment:Environment",
+                entry_point=ENTRY,
                 vector_entry_point="kinetree.gym.vector:VectorEnvironment",
-                max_episode_steps=MOST_STEPS,
+                max_episode_steps=MOST_STEPS if options else None,
                 kwargs=dict(options),
             )

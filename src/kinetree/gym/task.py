@@ -130,10 +130,13 @@ class Task:
         except (TypeError, ValueError):
             found = np.full((), np.nan)
         if found.shape != (n, len(self.driven)) or not np.isfinite(found).all():
-            names = ", ".join(self.model.joint_names[:12])
+            driven = [
+                name for name, part in zip(self.model.joint_names, self.model.v_slices, strict=True) if self.effort[part].any()
+            ]
             raise InputError(
-                f"an action of {self.model.name!r} must be {len(self.driven)} finite numbers in [-1, 1], one for each driven "
-                f"velocity of the joints {names}; found {found.shape[1:]} {actions!r:.60}."
+                f"actions of {self.model.name!r} must be finite numbers in [-1, 1] of shape ({n}, {len(self.driven)}), without "
+                f"the first axis for one environment, {len(self.driven)} for the joints {', '.join(driven[:12])}; found "
+                f"{actions!r:.60}."
             )
         tau = np.zeros((n, self.model.nv))
         tau[:, self.driven] = np.clip(found, -1.0, 1.0) * self.effort[self.driven]
