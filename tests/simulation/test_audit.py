@@ -12,6 +12,7 @@ from tolerance import gamma
 import kinetree as kt
 from kinetree import compilation, functions
 from kinetree.errors import FileError, InputError
+from kinetree.simulation.auditing import agreement as auditing
 from kinetree.simulation.auditing.agreement import agreement
 from kinetree.simulation.auditing.quadrature import integral
 from kinetree.simulation.auditing.symmetry import cyclic_coordinates, root_laws, tree_momenta
@@ -203,8 +204,26 @@ def test_work_of_wrenches_and_of_constant_forces():
 
 def test_forces_that_a_file_does_not_tell():
     run = run_of(two(kt.Free()), 0.02, control=np.ones(7))
-    found = kt.audit(replace(run, tau=np.zeros_like(run.tau)))
+    found = kt.audit(replace(run, tau=np.full_like(run.tau, np.nan)))
     assert [row.verdict for row in found][:3] == ["not expected"] * 3 and "not stored" in found.rows[0].note
+
+
+def test_rotor_that_the_ground_turns():
+    """With armature at its own joint a planar body's spatial momentum is not kept, its p is."""
+    joint = kt.Planar([1, 0, 0], [0, 1, 0])
+    model = two(joint, NONE)
+    rotor = replace(model.bodies[0], dynamics=kt.model.dynamics.JointDynamics(armature=[0.5, 0.0, 0.1]))
+    found = kt.audit(run_of(kt.Model((rotor, *model.bodies[1:]), NONE)))
+    assert [row.quantity for row in found][1:3] == ["momentum p of base.0", "momentum p of base.1"] and found.passed
+    assert not any("angular" in row.quantity for row in found)
+
+
+def test_matrices_column_by_column(monkeypatch):
+    model, (q, v, _, _) = zoo.model("mixed chain"), zoo.state("mixed chain")
+    whole = auditing._matrices(model, q[None], v[None])
+    monkeypatch.setattr(auditing, "MOST_WHOLE", 0)
+    for one, other in zip(whole, auditing._matrices(model, q[None], v[None]), strict=True):
+        assert np.allclose(one, other, rtol=0.0, atol=gamma(model) * np.abs(one).max())
 
 
 @pytest.mark.parametrize("t", [np.linspace(0, 2, 41), np.linspace(0, 1.4, 41) ** 2])

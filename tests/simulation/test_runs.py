@@ -142,6 +142,10 @@ def test_another_model_is_refused(run, saved):
 def test_first_version_of_the_file_still_loads(run, saved):
     back = load_run(rewritten(saved, tau=None, about={"version": 1}))
     assert np.array_equal(back.q, run.q) and not back.tau.any()
+    driven = load_run(rewritten(saved, tau=None, about={"version": 1, "driven": True}))
+    assert np.isnan(driven.tau).all()
+    driven.save(saved)
+    assert np.isnan(load_run(saved).tau).all()
 
 
 HITS = {"t_events": np.zeros(2), "q_events": np.zeros((2, 9)), "v_events": np.zeros((1, 8))}

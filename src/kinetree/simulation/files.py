@@ -87,6 +87,8 @@ def load_run(path: str | os.PathLike[str], model: Model | None = None) -> Run:
     except (ValueError, EOFError, KeyError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error):
         raise FileError(f"{path}: is not a run saved by kinetree, or is damaged.") from None
     about = _about(path, found)
+    if not about["driven"] and about["version"] == 1:
+        found["tau"] = np.zeros(found["v"].shape)
     arrays = {name: _array(path, found[name], name) for name in ARRAYS}
     _check_shapes(path, arrays, about)
     events = _events(path, found, about)
@@ -106,7 +108,7 @@ def load_run(path: str | os.PathLike[str], model: Model | None = None) -> Run:
 def _about(path: Path, found: dict[str, Any]) -> dict[str, Any]:
     """Where the run came from, every entry checked."""
     if "tau" not in found and "v" in found:
-        found["tau"] = np.zeros(found["v"].shape)  # version 1 did not keep them
+        found["tau"] = np.full(found["v"].shape, np.nan)  # version 1 did not keep them
     missing = [name for name in ("about", *ARRAYS) if name not in found]
     if missing:
         raise FileError(f"{path}: is not a run saved by kinetree: it lacks {', '.join(missing)}")
@@ -169,7 +171,8 @@ def _events(path: Path, found: dict[str, Any], about: dict[str, Any]) -> dict[st
 def _array(path: Path, x: Array, name: str) -> Array:
     if x.dtype != np.float64:
         raise FileError(f"{path}: {name} must be float64, found {x.dtype}")
-    if not np.isfinite(x).all():
+    unknown = name == "tau" and np.isnan(x).all()
+    if not unknown and not np.isfinite(x).all():
         raise FileError(f"{path}: {name} must be finite, found {x[~np.isfinite(x)][0]}")
     return x
 

@@ -31,7 +31,8 @@ class Run:
     ----------
     t (K,) [s], q (K, nq), v (K, nv) : the stored states
     p (K, nv) : their momenta ℳ v, computed when asked for
-    tau (K, nv) [N m or N] : joint forces there, of control, and those that do the work of external wrenches
+    tau (K, nv) [N m or N] : joint forces there, of control, and those that do the work of external wrenches; NaN
+        where a file of an older version does not tell them
     kinetic, potential, energy (K,) [J]
     status : "finished"; "event", a terminal one came; "interrupted", by Ctrl-C; or "stopped", by an error
     success : whether it is one of the first two

@@ -7,13 +7,17 @@ from functools import partial
 import numpy as np
 
 from kinetree import compilation, functions
+from kinetree.algorithms.lagrange import coriolis_product
+from kinetree.compiler.compile import kernel_of
 from kinetree.model import Model
 from kinetree.simulation.auditing.row import Row
 from kinetree.simulation.run import Run
 from kinetree.spatial.scalars import Array
 
 MOST_STATES = 64
-MOST_NUMBERS = 2**23
+MOST_WHOLE = 64
+"""Bodies up to which matrices are made as a whole."""
+MOST_NUMBERS = 2**21
 """Of all mass matrices together."""
 
 
@@ -27,16 +31,16 @@ def agreement(model: Model, run: Run) -> tuple[Row, ...]:
     The differences are relative to ‖ℳ⁻¹‖ (‖τ‖ + ‖C‖ ‖v‖ + ‖g‖ + ‖ℳ‖ ‖a‖), what rounding is multiplied by; a form is right to
     γ = 36 (N + 1) ε of that.
 
-    Cost: O(m nv³) for m sampled states, at most 64; none where even two mass matrices are too large.
+    Cost: O(m nv³) for m sampled states, at most 64; none where even one mass matrix is too large.
     """
     states = min(MOST_STATES, len(run.t), MOST_NUMBERS // model.nv**2)
     if states < 1:
         return ()
     sample = np.unique(np.linspace(0, len(run.t) - 1, states).astype(int))
-    q, v, tau = run.q[sample], run.v[sample], run.tau[sample]
+    q, v, tau = run.q[sample], run.v[sample], np.nan_to_num(run.tau[sample])
     kernel = partial(compilation.compile, model=model)
     a = kernel(functions.forward_dynamics)(q, v, tau)
-    M, C, g = kernel(functions.mass_matrix)(q), kernel(functions.coriolis_matrix)(q, v), kernel(functions.gravity_force)(q)
+    (M, C), g = _matrices(model, q, v), kernel(functions.gravity_force)(q)
     by_lagrange = np.linalg.solve(M, (tau - np.einsum("kij,kj->ki", C, v) - g)[..., None])[..., 0]
     rate = kernel(functions.momentum_rate)(q, kernel(functions.momentum)(q, v), tau)
     M_rate = C + np.swapaxes(C, 1, 2)
@@ -48,6 +52,16 @@ def agreement(model: Model, run: Run) -> tuple[Row, ...]:
         _row("Newton–Euler = Lagrange", model, run.t[sample], a, by_lagrange, scale),
         _row("Newton–Euler = Hamilton", model, run.t[sample], a, by_hamilton, scale),
     )
+
+
+def _matrices(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
+    """ℳ and C (m, nv, nv): by their kernels, or column by column, where the code of whole matrices would be long."""
+    if model.nbodies <= MOST_WHOLE:
+        return compilation.compile(functions.mass_matrix, model)(q), compilation.compile(functions.coriolis_matrix, model)(q, v)
+    q, v, units = q[:, None], v[:, None], np.eye(model.nv)
+    M = compilation.compile(functions.momentum, model)(q, units)
+    C = kernel_of(coriolis_product, model)(q, v, units)
+    return M, np.swapaxes(C, 1, 2)
 
 
 def _size(x: Array) -> Array:

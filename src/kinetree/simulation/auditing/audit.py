@@ -119,7 +119,9 @@ def audit(run: Run, model: Model | None = None, tolerance: float = TOLERANCE) ->
     found = _model_of(run, model)
     if isinstance(tolerance, (bool, np.bool_)) or not isinstance(tolerance, (int, float)) or not 0.0 < tolerance < np.inf:
         raise InputError(f"tolerance must be a positive number, relative to each quantity's scale, found {tolerance!r:.60}.")
-    return Audit(run, found, (*laws(found, run, tolerance), *agreement(found, run)), float(tolerance))
+    with np.errstate(all="ignore"):
+        rows = *laws(found, run, tolerance), *agreement(found, run)
+    return Audit(run, found, rows, float(tolerance))
 
 
 def _model_of(run: Any, model: Any) -> Model:

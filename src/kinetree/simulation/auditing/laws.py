@@ -29,8 +29,8 @@ def laws(model: Model, run: Run, tolerance: float = TOLERANCE) -> tuple[Row, ...
 
 
 def unknown_forces(run: Run) -> bool:
-    """Whether something acted that the run does not tell: a file of the first version does not."""
-    return run.driven and not run.tau.any()
+    """Whether something acted that the run does not tell, as one from a file of the first version."""
+    return bool(np.isnan(run.tau).any())
 
 
 def energies(model: Model, run: Run) -> tuple[Array, Array]:

@@ -90,6 +90,8 @@ def root_laws(model: Model) -> list[RootLaw]:
     found, cyclic = [], cyclic_coordinates(model)
     rotations, _ = compilation.compile(functions.forward_kinematics, model)(model.neutral())
     for k in first_moving(model):
+        if model.bodies[k].dynamics.armature.any():
+            continue  # the ground turns the rotor
         joint, R = model.bodies[k].joint, rotations[k]  # at neutral the body's axes are its joint's
         H = joint.H(joint.neutral())
         slides, turns = ~H[:, :3].any(axis=1), ~H[:, 3:].any(axis=1)
@@ -127,6 +129,8 @@ def _along(directions: Array) -> str:
 
 def tree_momenta(model: Model, q: Array, v: Array, bodies: Sequence[int]) -> list[TreeMomenta]:
     """Momenta of the trees that begin with some bodies, by states q (K, nq), v (K, nv)."""
+    if not bodies:
+        return []
     momenta, kinematics = kernel_of(spatial_momenta, model), compilation.compile(functions.forward_kinematics, model)
     masses = np.array([body.inertia.mass for body in model.bodies])
     moments = masses[:, None] * np.array([body.inertia.com for body in model.bodies])
