@@ -161,7 +161,11 @@ def test_wrong_options_are_refused(options, message):
 
 def test_wrong_calls_are_refused():
     env = Environment("double-pendulum", effort=1.0)
-    for options, message in [({"q": 0}, "options of reset are 'q0' and 'v0', found 'q'"), ({"q0": [0.0]}, "must have shape")]:
+    for options, message in [
+        ({"q": 0}, "options of reset are 'q0' and 'v0', found 'q'"),
+        ({"q0": [0.0]}, "q0 of an episode must be numbers of shape"),
+        ({"v0": ["a", "b"]}, "v0 of an episode must be"),
+    ]:
         with pytest.raises(kt.InputError, match=message):
             env.reset(options=options)
     for action in ([0.0], [0.0, np.nan], "left", None):

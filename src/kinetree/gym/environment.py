@@ -48,7 +48,7 @@ class Environment(gymnasium.Env):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """A new episode: (observation, info)."""
         super().reset(seed=seed)
-        self.q, self.v = self.task.drawn(self.np_random, options)
+        (self.q,), (self.v,) = self.task.drawn([self.np_random], options)
         return self.task.seen(self.task.box.observation(self.q, self.v)), {}
 
     def step(self, action: Any) -> tuple[Array, float, bool, bool, dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -84,20 +84,28 @@ class Task:
         self._kernel = rollout_kernel(model, "newton-euler", integrator, False)
         self._plan = np.array([1.0, self.substeps])
 
-    def drawn(self, rng: np.random.Generator, options: Mapping[str, Any] | None = None) -> tuple[Array, Array]:
-        """A state to start from; options "q0" and "v0" stand for what would be drawn."""
+    def drawn(self, generators: Sequence[np.random.Generator], options: Mapping[str, Any] | None = None) -> tuple[Array, Array]:
+        """States (n, nq), (n, nv) to start from, by one generator each; options "q0" and "v0" stand for what would be drawn."""
         options = options or {}
         unknown = options.keys() - {"q0", "v0"}
         if unknown:
             raise InputError(f"options of reset are 'q0' and 'v0', found {', '.join(map(repr, sorted(unknown)))}.")
-        state = self.start(rng)
-        if not (isinstance(state, tuple) and len(state) == 2):
-            raise InputError(f"start must give (q0, v0), found {state!r:.80}.")
-        q0, v0 = (options.get(name, x) for name, x in zip(("q0", "v0"), state, strict=True))
-        found = checked_arguments(_start_state, self.model, (q0, v0))
-        q, v = found["q0"].astype(float), found["v0"].astype(float)
-        if q.ndim != 1 or v.ndim != 1:
-            raise InputError(f"an episode starts from one state, found shapes {q.shape} and {v.shape}.")
+        states = [self.start(rng) for rng in generators]
+        wrong = [state for state in states if not (isinstance(state, tuple) and len(state) == 2)]
+        if wrong:
+            raise InputError(f"start must give (q0, v0), found {wrong[0]!r:.80}.")
+        q, v = np.empty((len(states), self.model.nq)), np.empty((len(states), self.model.nv))
+        for name, x, column in (("q0", q, 0), ("v0", v, 1)):
+            given = [options[name]] * len(states) if name in options else [state[column] for state in states]
+            for k, one in enumerate(given):
+                try:
+                    found = np.asarray(one, dtype=float)
+                except (TypeError, ValueError):
+                    found = np.array(None)
+                if found.shape != x.shape[1:]:
+                    raise InputError(f"{name} of an episode must be numbers of shape {x.shape[1:]}, found {one!r:.80}.")
+                x[k] = found
+        checked_arguments(_start_state, self.model, (q, v))
         return q, v
 
     def step(self, q: Array, v: Array, actions: Any) -> tuple[Array, Array, Array, Array, Array, Array]:

@@ -102,8 +102,8 @@ class VectorEnvironment(VectorEnv):
     def _draw(self, which: Array, options: dict[str, Any] | None = None) -> None:
         """Start some anew."""
         self._generators = self._generators or [seeding.np_random()[0] for _ in range(self.num_envs)]
-        for k in np.flatnonzero(which):
-            self.q[k], self.v[k] = self.task.drawn(self._generators[k], options)
+        generators = [self._generators[k] for k in np.flatnonzero(which)]
+        self.q[which], self.v[which] = self.task.drawn(generators, options)
         self._steps[which] = 0
 
     def _seeds(self, seed: Any) -> Sequence[int | None]:
