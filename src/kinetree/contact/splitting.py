@@ -2,8 +2,8 @@
 
     x ← (A + (ρ + η) 1)⁻¹ (z ρ + y + η x − b − s)        z ← into the cones, from x − y / ρ        y ← y − ρ (x − z)
 
-y becomes the velocity of the contacts; s = μ |y_t| along their normals makes Coulomb's law one of cones (De Saxcé and Feng, 1998).
-Redundant contacts, on which sweeps go on for ever, do not trouble A + ρ 1.
+y becomes the velocity of the contacts; s = μ |y_t| along their normals makes Coulomb's law one of cones (De Saxcé and Feng,
+1998). Redundant contacts, on which sweeps go on for ever, do not trouble A + ρ 1.
 """
 
 from __future__ import annotations
