@@ -1,17 +1,22 @@
 """What each integrator promises: its order, what it keeps for ever, and that it runs backwards as it ran forwards."""
 
+import sys
+
 import numpy as np
 import pytest
 import zoo
 from tolerance import gamma
 
 import kinetree as kt
+from kinetree.simulation.adaptive import Adaptive
 from kinetree.simulation.forms import FORMS, TRACED
 from kinetree.simulation.implicit import Implicit
 from kinetree.simulation.integrators import INTEGRATORS
 from kinetree.simulation.kernels import step_kernel
 
 EPS = np.finfo(float).eps
+FIXED = [name for name, rule in INTEGRATORS.items() if not isinstance(rule, Adaptive)]
+ADAPTIVE = [name for name in INTEGRATORS if name not in FIXED]
 IMPLICIT = [name for name, rule in INTEGRATORS.items() if isinstance(rule, Implicit)]
 
 
@@ -29,7 +34,7 @@ def apart(model, a, b):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("integrator", FIXED)
 def test_order_is_the_slope_of_the_error(integrator, form):
     """Every kind of joint in one chain."""
     model = zoo.model("mixed chain")
@@ -84,7 +89,7 @@ def two_form(model, p):
     return J
 
 
-@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("integrator", FIXED)
 @pytest.mark.parametrize("name", ["003_fig2_tree10_mixed_RP", "spherical within", "one free"])
 def test_symplectic(name, integrator):
     """S* Ω(p⁺) S = Ω(p), S the differential of a step: implicit rules where v is q̇, the variational one everywhere."""
@@ -135,3 +140,62 @@ def test_a_step_too_large_is_told(integrator):
     with pytest.warns(RuntimeWarning, match=r"1 of 2 rollouts of 'panda' diverged.* could not be solved"):
         found = kt.rollout(model, q, np.stack([0 * v, v]), None, 0.1, integrator, steps=3)
     assert found.diverged.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("integrator", ADAPTIVE)
+def test_adaptive_rules_are_as_exact_as_they_are_told(integrator, form):
+    model = zoo.model("mixed chain")
+    q, v, tau, _ = zoo.state("mixed chain")
+    exact = motion(model, q, v, 2.5e-4, 1280, "rk4", "newton-euler", control=tau)
+    tolerances = [1e-4, 1e-6] if integrator == "radau" else [1e-6, 1e-8]
+    options = {"control": tau, "form": form, "integrator": integrator}
+    runs = [kt.simulate(model, q, v, 0.32, 0.16, rtol=x, atol=x, **options) for x in tolerances]
+    errors = [apart(model, (run.q[-1], run.v[-1]), exact) for run in runs]
+    condition = np.linalg.cond(kt.mass_matrix(model, q)) if form == "hamilton" else 1.0
+    assert all(error < 10 * x * max(condition, 10.0) for error, x in zip(errors, tolerances, strict=True)), errors
+    assert errors[1] < 0.1 * errors[0] and runs[0].nfev < runs[1].nfev and len(runs[0].t) == 3
+    assert np.abs(np.linalg.norm(runs[0].q[:, :4], axis=1) - 1).max() < 4 * EPS
+
+
+def test_radau_takes_long_steps_where_a_model_is_stiff():
+    """A door with a stiff closer: the explicit rule counts its time constant, the implicit one what happens."""
+    model = kt.Model([kt.Body("door", None, kt.Revolute([0, 0, 1]), inertia=kt.Inertia(1.0, [0.5, 0, 0], 0.1 * np.eye(3)))])
+    options = {"control": lambda t, q, v: -2e3 * (v - np.cos(t)), "duration": 2.0, "dt": 1.0, "rtol": 1e-6}
+    explicit, implicit = (kt.simulate(model, integrator=name, **options) for name in ("dop853", "radau"))
+    assert implicit.nfev < explicit.nfev / 10
+    assert np.allclose(implicit.q, explicit.q, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rtol": 1e-6}, "rtol is for 'dop853' and 'radau', found integrator 'rk4', whose steps are dt long"),
+        ({"rtol": 1e-20, "integrator": "dop853"}, "rtol must be a number of at least 1e-13 and below 1, found 1e-20"),
+        ({"atol": "small", "integrator": "radau"}, "atol must be a number of at least 0 and below 1, found 'small'"),
+    ],
+)
+def test_tolerances_are_checked(options, message):
+    with pytest.raises(kt.InputError, match=message):
+        kt.simulate(kt.example("double-pendulum"), **options)
+
+
+def test_what_to_install_is_said(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    with pytest.raises(kt.KinetreeError, match=r'pip install "kinetree\[scipy\]"'):
+        kt.simulate(kt.example("double-pendulum"), integrator="dop853")
+
+
+@pytest.mark.parametrize("integrator", [*IMPLICIT, "dop853"])
+def test_energy_changes_by_the_work_done(integrator):
+    """What control and external wrenches do, summed over the run, to the order of the sum."""
+    model = zoo.model("forest")
+    q, v, tau, external = zoo.state("forest")
+    options = {"control": lambda t, q, v: tau * np.cos(3 * t) - 0.2 * v, "external": external, "form": "hamilton"}
+    gaps = []
+    for dt in (4e-3, 2e-3):
+        run = kt.simulate(model, q, v, 0.08, dt, integrator=integrator, **options)
+        power = np.einsum("ki,ki->k", run.tau, run.v)
+        work = dt * (power.sum() - (power[0] + power[-1]) / 2)
+        gaps.append(abs(run.energy[-1] - run.energy[0] - work))
+    assert gaps[1] < 1e-3 * np.abs(power).max() * 0.08 and gaps[1] < 0.3 * gaps[0]

@@ -22,14 +22,14 @@ from kinetree.compiler.timeloop import TimeLoop
 from kinetree.simulation.checks import check_memory
 from kinetree.simulation.forms import TRACED
 from kinetree.simulation.implicit import Implicit
-from kinetree.simulation.integrators import INTEGRATORS
+from kinetree.simulation.integrators import INTEGRATORS, Explicit
 from kinetree.simulation.kernels import step_kernel, step_sources
 from kinetree.simulation.simulate import SimulationStopped
 
 MODULE = sys.modules["kinetree.simulation.rollout"]  # the package has the function by that name
 MESSAGES = Snapshots(Path(__file__).with_name("rollout_messages.json"))
 IMPLICIT = [name for name, rule in INTEGRATORS.items() if isinstance(rule, Implicit)]
-EXPLICIT = [name for name in INTEGRATORS if name not in IMPLICIT]
+EXPLICIT = [name for name, rule in INTEGRATORS.items() if isinstance(rule, Explicit)]
 KINDS = ("one free", "mixed chain", "forest", "bush", "floating", "003_tree6_multidof_joints", "panda")
 
 
@@ -295,6 +295,7 @@ REFUSED = {
     "unknown integrator": lambda: call(tau=ROW, integrator="euler"),
     "unknown form": lambda: call(tau=ROW, form="kane"),
     "form that is not compiled": lambda: call(tau=ROW, form="lagrange"),
+    "steps by the error": lambda: call(tau=ROW, integrator="dop853"),
     "store_every of zero": lambda: call(tau=ROW, store_every=0),
     "too much to store": lambda: call(q0=np.broadcast_to(np.eye(1, 11)[0], (10_000, 11)), steps=10_000),
     "not a model": lambda: kt.rollout("panda", [0.0], [0.0], None, 1e-3, steps=1),

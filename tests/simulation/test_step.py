@@ -13,13 +13,13 @@ from kinetree.compiler.compile import kernel_of, sources_of
 from kinetree.simulation.control import Constant
 from kinetree.simulation.forms import TRACED
 from kinetree.simulation.implicit import Implicit
-from kinetree.simulation.integrators import INTEGRATORS
+from kinetree.simulation.integrators import INTEGRATORS, Explicit
 from kinetree.simulation.kernels import step_kernel, step_sources
 from kinetree.simulation.solving import solve
 from kinetree.simulation.system import phase_of, system_of
 
 IMPLICIT = [name for name, rule in INTEGRATORS.items() if isinstance(rule, Implicit)]
-EXPLICIT = [name for name in INTEGRATORS if name not in IMPLICIT]
+EXPLICIT = [name for name, rule in INTEGRATORS.items() if isinstance(rule, Explicit)]
 
 
 @pytest.mark.parametrize("lowering", ["unrolled", "looped"])

@@ -16,6 +16,8 @@ from kinetree.simulation import Run, SimulationStopped, audit, load_run, simulat
 from kinetree.simulation.auditing import Row, laws
 from kinetree.simulation.auditing.audit import HEADINGS, NUMERIC, cells_of
 
+Integrators = Literal["rk4", "semi-implicit-euler", "implicit-midpoint", "gauss-legendre-4", "variational", "dop853", "radau"]
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +35,12 @@ class Simulate(Source):
     """Time step [s]; 0.001 where not given."""
     form: Literal["newton-euler", "lagrange", "hamilton"] | None = None
     """Of the equations of motion; newton-euler where not given."""
-    integrator: Literal["rk4", "semi-implicit-euler", "implicit-midpoint", "gauss-legendre-4", "variational"] | None = None
+    integrator: Integrators | None = None
     """How each step is made; rk4 where not given."""
+    rtol: float | None = None
+    """Relative error of a step of dop853 and radau; 1e-8 where not given."""
+    atol: float | None = None
+    """Absolute error of a step of dop853 and radau; 1e-10 where not given."""
     restart: str | None = None
     """File of a run of this model to go on from, as it went; the file written holds both."""
     q0: tuple[float, ...] | None = None
@@ -71,6 +77,8 @@ class Simulate(Source):
                 restart=earlier,
                 form=self.form,
                 integrator=self.integrator,
+                rtol=self.rtol,
+                atol=self.atol,
                 store_every=self.store_every,
                 progress=False if self.json else None,
             )

@@ -12,7 +12,8 @@ import numpy as np
 
 from kinetree.algebra.sweeps import each, split, stacked
 from kinetree.model import Free, Joint, Model
-from kinetree.spatial.scalars import Array
+from kinetree.spatial.rotations import normalized, quaternion_product, rotation_of_quaternion
+from kinetree.spatial.scalars import Array, array
 from kinetree.spatial.sixvectors import Shift, cross_force, cross_motion
 
 TERMS = 14
@@ -65,6 +66,28 @@ def pull(model: Model, theta: Array, p: Array) -> Array:
 def straight(model: Model, v: Array, p: Array, rate: Array) -> Array:
     """ṗ (nv,) without the turning of its axes, ṗ + v ×* p: the force along the directions of v."""
     return _curved(model, lambda v, p, rate: rate + cross_force(v, p), v, p, rate)
+
+
+def rate_of_coordinates(model: Model, q: Array, v: Array) -> Array:
+    """q' (nq,): v, but for quaternions u' = ½ u ∘ [0, ω], and for positions of free joints R v."""
+
+    def one(joint: Joint, q: Array, v: Array) -> Array:
+        if joint.quaternion is None:
+            return v
+        u = quaternion_product(q[:4], array([0.0, *(0.5 * v[:3])]))
+        return u if joint.nv == 3 else np.concatenate([u, rotation_of_quaternion(q[:4]) @ v[3:]])
+
+    parts = split(model.q_slices, q), split(model.v_slices, v)
+    return stacked(each(one, [body.joint for body in model.bodies], *parts), model.q_slices)
+
+
+def unit(model: Model, q: Array) -> Array:
+    """q (nq,) with quaternions of length 1."""
+
+    def one(joint: Joint, q: Array) -> Array:
+        return q if joint.quaternion is None else np.concatenate([normalized(q[:4]), q[4:]])
+
+    return stacked(each(one, [body.joint for body in model.bodies], split(model.q_slices, q)), model.q_slices)
 
 
 def is_flat(model: Model) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.errors import InputError
 from kinetree.model import Model
+from kinetree.simulation.adaptive import Adaptive
 from kinetree.simulation.forms import FORMS, TRACED
 from kinetree.simulation.integrators import INTEGRATORS
 
@@ -28,6 +29,29 @@ def check_integrator(name: Any) -> None:
     """`InputError` unless it is the name of one."""
     if not isinstance(name, str) or name not in INTEGRATORS:
         raise InputError(f"integrator must be one of {', '.join(map(repr, INTEGRATORS))}, found {name!r}.")
+
+
+def check_step(name: Any) -> None:
+    """`InputError` unless it is the name of an integrator whose steps are as long as they are told."""
+    check_integrator(name)
+    if isinstance(INTEGRATORS[name], Adaptive):
+        raise InputError(
+            f"a rollout is compiled as a whole, with steps of dt, but integrator is {name!r}, which chooses its own by the "
+            "error. Use kinetree.simulate for it."
+        )
+
+
+def check_tolerances(integrator: str, rtol: Any, atol: Any) -> None:
+    """`InputError` unless they are tolerances of an adaptive integrator, or None."""
+    for name, value, least in (("rtol", rtol, 1e-13), ("atol", atol, 0.0)):
+        if value is None:
+            continue
+        if not isinstance(INTEGRATORS[integrator], Adaptive):
+            adaptive = " and ".join(repr(name) for name, rule in INTEGRATORS.items() if isinstance(rule, Adaptive))
+            raise InputError(f"{name} is for {adaptive}, found integrator {integrator!r}, whose steps are dt long.")
+        number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.bool_))
+        if not (number and least <= value < 1.0):
+            raise InputError(f"{name} must be a number of at least {least:g} and below 1, found {value!r:.60}.")
 
 
 def check_form(name: Any) -> None:

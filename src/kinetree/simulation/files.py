@@ -34,6 +34,8 @@ _LATER: dict[str, tuple[Any, Any]] = {
     "form": (str, "newton-euler"),
     "origin": ((int, float), 0.0),
     "store_every": (int, 1),
+    "rtol": ((int, float), 1e-8),
+    "atol": ((int, float), 1e-10),
     "steps": (int, 0),
     "nfev": (int, 0),
     "wall_time": ((int, float), 0.0),

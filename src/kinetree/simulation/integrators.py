@@ -8,6 +8,8 @@ semi-implicit-euler  1     1 a step  cheap and robust
 implicit-midpoint    2     4 to 10   symplectic where v is q̇, time-reversible and momenta exact everywhere; `implicit`
 gauss-legendre-4     4     8 to 20   the same
 variational          2     4 to 10   discrete Euler–Lagrange equations: symplectic everywhere, momenta exact
+dop853               8     by error  SciPy's explicit Runge–Kutta rule of Dormand and Prince
+radau                5     by error  SciPy's implicit one, for stiff models
 ==================== ===== ========= ==============================================================================
 
 Each is written once, for any form: on a system of kernels it steps a simulation, on traced numbers it becomes a kernel.
@@ -19,6 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
+from kinetree.simulation.adaptive import Adaptive
 from kinetree.simulation.implicit import GAUSS, MIDPOINT, Implicit
 from kinetree.spatial.scalars import Array, Scalar
 
@@ -68,10 +71,12 @@ def semi_implicit_euler(system: System, t: Any, q: Array, y: Array, h: Scalar) -
     return system.move(q, h * system.velocity(q, y)), y
 
 
-INTEGRATORS: dict[str, Explicit | Implicit] = {
+INTEGRATORS: dict[str, Explicit | Implicit | Adaptive] = {
     "rk4": Explicit(rk4, order=4, stages=4),
     "semi-implicit-euler": Explicit(semi_implicit_euler, order=1, stages=1),
     "implicit-midpoint": Implicit(*MIDPOINT, order=2),
     "gauss-legendre-4": Implicit(*GAUSS, order=4),
     "variational": Implicit(*MIDPOINT, order=2, pulled=True),
+    "dop853": Adaptive("DOP853", order=8),
+    "radau": Adaptive("Radau", order=5),
 }

@@ -47,6 +47,7 @@ def step_sources(
     without = () if driven else ("external",)
     if isinstance(rule, Implicit):
         return _solved(model, rule, without, options, lowering, counted)
+    assert isinstance(rule, Explicit)
     if rule.stages == 1:
         return sources_of(step, model, without, options, lowering=lowering)
     dynamics, told = (rate, "a") if TRACED[form].velocity is same else (flow, "wa")

@@ -18,10 +18,10 @@ from kinetree.errors import InputError
 from kinetree.evaluation import checked_arguments
 from kinetree.model import Model
 from kinetree.simulation.checks import (
-    check_integrator,
     check_memory,
     check_movable,
     check_seconds,
+    check_step,
     check_traced,
     whole_number,
 )
@@ -119,7 +119,7 @@ def rollout(
     Cost: O(N) per step and state, 4 times the dynamics for rk4, once for semi-implicit-euler; see `simulate`.
     """
     check_movable(model)
-    check_integrator(integrator)
+    check_step(integrator)
     check_traced(form)
     check_seconds(dt, "dt")
     start = checked_arguments(rollout, model, (q0, v0))

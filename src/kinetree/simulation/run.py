@@ -41,7 +41,7 @@ class Run:
     event_names : what the events are called
     steps, nfev : steps taken, and calls of the dynamics
     wall_time [s] : how long the computer took
-    form, integrator, dt [s], store_every, origin [s] : how it was made; steps are counted from the time `origin`
+    form, integrator, dt [s], rtol, atol, store_every, origin [s] : how it was made; steps are counted from the time `origin`
     carried (nv,) : the momenta that the form carried at the end, from which a restart goes on; None where it carries v
     driven : whether control or external wrenches acted
     model_name, model_digest, model : of what; the model is None in files of older versions
@@ -68,6 +68,8 @@ class Run:
     form: str = "newton-euler"
     origin: float = 0.0
     store_every: int = 1
+    rtol: float = 1e-8
+    atol: float = 1e-10
     steps: int = 0
     nfev: int = 0
     wall_time: float = 0.0

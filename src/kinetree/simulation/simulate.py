@@ -46,6 +46,8 @@ def simulate(
     restart: Run | None = None,
     form: str | None = None,
     integrator: str | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
     store_every: int | None = None,
     progress: bool | None = None,
 ) -> Run:
@@ -69,7 +71,9 @@ def simulate(
     form : of the equations of motion: "newton-euler", the articulated recursion in (q, v); "hamilton", in (q, p), O(N) too;
         "lagrange", by the mass and the Coriolis matrix, another road to the same numbers, O(N³)
     integrator : "rk4" or "semi-implicit-euler", explicit; "implicit-midpoint", "gauss-legendre-4" or "variational", which keep
-        energy near its value for ever and momenta exactly; see docs/simulation.md
+        energy near its value for ever and momenta exactly; "dop853" or "radau" (for stiff models), SciPy's, whose steps are
+        as long as the error allows and dt is the spacing of what can be stored; see docs/simulation.md
+    rtol, atol : relative and absolute error of a step of SciPy's integrators, in each of (q, v) or (q, p); 1e-8 and 1e-10
     store_every : keep every so-manieth state; the first and the last are always kept
     progress : show a progress bar; None shows it on a terminal when the whole takes more than a second
 
@@ -87,11 +91,11 @@ def simulate(
     equations are solved to rounding, some 4 to 10 times, "gauss-legendre-4" twice in each.
     """
     q, v, p = initial_state(model, q0, v0, restart)
-    how = manner(restart, dt=dt, form=form, integrator=integrator, store_every=store_every)
+    how = manner(restart, dt=dt, form=form, integrator=integrator, store_every=store_every, rtol=rtol, atol=atol)
     time = clock(duration, how.dt, restart)
     drives = control_signal(model, control), external_signal(model, external)
     carried, velocity = maps_of(model, how.form)
-    step, forces = stepper(model, how.form, how.integrator, *drives), applied(model, *drives)
+    step, forces = stepper(model, how.form, how.integrator, *drives, how.rtol, how.atol), applied(model, *drives)
     watch = Watch(events_of(events), step, velocity)
     rows = _rows(model, time.last - time.first, how.store_every)
     record = Record(model, rows, **asdict(how), origin=time.origin, driven=drives != (None, None))

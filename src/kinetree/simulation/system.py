@@ -15,6 +15,7 @@ from kinetree.compiler.iterated import LIMIT
 from kinetree.errors import SimulationError
 from kinetree.model import Model
 from kinetree.simulation import charts
+from kinetree.simulation.adaptive import Adaptive, Motion, reach, solver_of
 from kinetree.simulation.control import Constant, Signal
 from kinetree.simulation.forms import TRACED, dense_momenta, dense_rate, dense_velocity, rate, rates, same
 from kinetree.simulation.implicit import Implicit, Phase
@@ -42,13 +43,25 @@ class Stepper:
         return q, y
 
 
-def stepper(model: Model, form: str, integrator: str, control: Signal | None, external: Signal | None) -> Stepper:
-    """Steps of a model under what drives it.
+def stepper(
+    model: Model,
+    form: str,
+    integrator: str,
+    control: Signal | None,
+    external: Signal | None,
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+) -> Stepper:
+    """Steps of a model under what drives it; rtol and atol are for adaptive rules.
 
     Where that is asked for once in a step, or is constant, a step is one kernel, the same that a rollout repeats.
     A step raises SimulationError where its equations cannot be solved.
     """
     rule = INTEGRATORS[integrator]
+    if isinstance(rule, Adaptive):
+        solver_of(rule)
+        motion = _motion(model, form, control, external)
+        return Stepper(lambda t, q, y, h: reach(rule, motion, t, q, y, h, rtol, atol))
     constant = all(drive is None or isinstance(drive, Constant) for drive in (control, external))
     by_kernels = _by_kernels(model, form, rule, control, external)
     if form not in TRACED or not (constant or (isinstance(rule, Explicit) and rule.stages == 1)):
@@ -85,6 +98,13 @@ def _by_kernels(model: Model, form: str, rule: Explicit | Implicit, control: Sig
         return q, p if carries_p else phase.velocity(q, p), rule.stages * count
 
     return take
+
+
+def _motion(model: Model, form: str, control: Signal | None, external: Signal | None) -> Motion:
+    flow = system_of(model, form, control, external).flow
+    if charts.is_flat(model):
+        return Motion(flow, _last, _last)
+    return Motion(flow, kernel_of(charts.rate_of_coordinates, model), kernel_of(charts.unit, model))
 
 
 def _unsolved(model: Model, t: float, h: float, changes: Array) -> str:
