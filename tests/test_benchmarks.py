@@ -126,6 +126,13 @@ def test_precision_quickly():
     assert all(row.split("|")[1:3] in [line.split("|")[1:3] for line in page.splitlines()] for row in rows)
 
 
+def test_integrators_quickly(tmp_path):
+    head, _, *rows = run("benchmarks.integrators", "--quick").splitlines()
+    assert "16, `rollout`" in head and len(rows) == 5 * 3 + 2
+    said = run("benchmarks.integrators", "--quick", "--drift", tmp_path / "drift.png")
+    assert len(said.splitlines()) == 4 and (tmp_path / "drift.png").read_bytes().startswith(b"\x89PNG")
+
+
 @pytest.mark.parametrize("name", QUANTITIES)
 def test_a_wrong_result_of_an_operator_is_noticed(name):
     operators = importlib.import_module("benchmarks.operators")

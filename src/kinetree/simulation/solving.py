@@ -83,7 +83,7 @@ def solve(rule: Implicit, phase: Phase, t: float, q: Array, p: Array, h: float, 
 
     Raises Unsolved.
     """
-    found, before, most, changes = [w] * rule.stages, np.nan, 0.0, w
+    found, before, most, changes, count = [w] * rule.stages, np.nan, 0.0, w, 0
     for count in range(1, LIMIT + 1):
         better, f, missing, size = rule.improved(phase, t, q, p, h, found)
         most = max(most, size)
@@ -95,15 +95,15 @@ def solve(rule: Implicit, phase: Phase, t: float, q: Array, p: Array, h: float, 
         if not missing < np.inf:
             break
         before = missing
-    raise Unsolved(changes)
+    raise Unsolved(changes, count)
 
 
 @final
 class Unsolved(Exception):  # noqa: N818, whoever catches it says what it means
-    """The rates still change; `changes` (nv,) by how much."""
+    """The rates still change; `changes` (nv,) by how much, after so many repetitions."""
 
-    def __init__(self, changes: Array) -> None:
-        self.changes = changes
+    def __init__(self, changes: Array, count: int) -> None:
+        self.changes, self.count = changes, count
 
 
 def inner(model: Model, a: Array, b: Array) -> Any:

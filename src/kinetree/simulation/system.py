@@ -11,7 +11,6 @@ import numpy as np
 from kinetree import compilation, functions
 from kinetree.algorithms import momentum as momenta
 from kinetree.compiler.compile import kernel_of
-from kinetree.compiler.iterated import LIMIT
 from kinetree.errors import SimulationError
 from kinetree.model import Model
 from kinetree.simulation import charts
@@ -94,7 +93,7 @@ def _by_kernels(model: Model, form: str, rule: Explicit | Implicit, control: Sig
         try:
             q, p, count = solve(rule, phase, t, q, p, h, w)
         except Unsolved as failure:
-            raise SimulationError(_unsolved(model, t, h, failure.changes)) from None
+            raise SimulationError(_unsolved(model, t, h, failure)) from None
         return q, p if carries_p else phase.velocity(q, p), rule.stages * count
 
     return take
@@ -107,12 +106,13 @@ def _motion(model: Model, form: str, control: Signal | None, external: Signal | 
     return Motion(flow, kernel_of(charts.rate_of_coordinates, model), kernel_of(charts.unit, model))
 
 
-def _unsolved(model: Model, t: float, h: float, changes: Array) -> str:
+def _unsolved(model: Model, t: float, h: float, failure: Unsolved) -> str:
+    changes = failure.changes
     worst = int(np.argmax(np.where(np.isfinite(changes), changes, np.inf)))
     body = next(i for i, s in enumerate(model.v_slices) if s.start <= worst < s.stop)
     return (
-        f"the simulation of {model.name!r}: the equations of the step from t = {t:.9g} s could not be solved: after {LIMIT} "
-        f"repetitions the velocity of joint {model.joint_names[body]!r} still changes by {changes[worst]:.3g} "
+        f"the simulation of {model.name!r}: the equations of the step from t = {t:.9g} s could not be solved: after "
+        f"{failure.count} repetitions the velocity of joint {model.joint_names[body]!r} still changes by {changes[worst]:.3g} "
         f"{velocity_labels(model)[worst][1]}. Take a smaller dt (now {h:g} s), and look at control that jumps."
     )
 
