@@ -48,7 +48,7 @@ class Kinetree(Peer):
 
     def _rollout(self, q, v, tau):
         rows = np.repeat(tau[:, None], STEPS, axis=1)
-        return lambda: kt.rollout(self.model, q, v, rows, DT, integrator="semi-implicit-euler")
+        return lambda: kt.rollout(self.model, q, v, rows, DT, integrator="semi-implicit-euler", passive=False)
 
 
 def _last_state(run) -> Array:

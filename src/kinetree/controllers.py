@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import functions
+from kinetree.algorithms import passive
 from kinetree.algorithms.inverse import drift
 from kinetree.compiler.compile import kernel_of
 from kinetree.errors import InputError
-from kinetree.evaluation import body_of
+from kinetree.evaluation import body_of, evaluate
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
 
@@ -29,6 +30,18 @@ Control = Callable[[float, Array, Array], Array]
 def together(*controls: Control) -> Control:
     """The sum of controllers."""
     return lambda t, q, v: sum(control(t, q, v) for control in controls)  # type: ignore[return-value]
+
+
+def passive_force(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+    """τ (..., nv) [N m or N] of what joints do by themselves: damping, friction, springs, stops at position limits.
+
+    `simulate` and `rollout` add it to the joint forces; `forward_dynamics` and `inverse_dynamics` do not know it, their τ is
+    all of the joint forces. docs/simulation.md has the law of each. q (..., nq), v (..., nv). Raises InputError. Cost: O(N).
+    """
+    return evaluate(passive.passive_force, model, q, v)
+
+
+functions.algorithm_of[passive_force] = passive.passive_force
 
 
 def gravity_compensation(model: Model) -> Control:

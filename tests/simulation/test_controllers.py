@@ -57,7 +57,7 @@ def test_operational_space_moves_a_point_along_a_line():
         return start + way * (3 * s**2 - 2 * s**3), way * (6 * s - 6 * s**2) / duration, way * (6 - 12 * s) / duration**2
 
     control = operational_space(model, "panda_link7", target, 400.0, 40.0, point)
-    run = kt.simulate(model, q0, None, duration, 1e-3, control=control, store_every=20)
+    run = kt.simulate(model, q0, None, duration, 1e-3, control=control, store_every=20, passive=False)
     wanted = np.array([target(t)[0] for t in run.t])
     assert np.abs(np.array([tip(q) for q in run.q]) - wanted).max() <= 1e-6
 

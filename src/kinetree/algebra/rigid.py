@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kinetree.algebra.sko import SKO
 from kinetree.algebra.sweeps import each, split
 from kinetree.model import Joint, LeanModel, Model, Pose
@@ -34,9 +36,12 @@ def joint_maps(model: Mechanism, q: Array) -> list[Array]:
     return each(lambda joint, q: joint.H(q), joints(model), split(model.q_slices, q))
 
 
-def sko_model(model: Mechanism, q: Array, batch: tuple[int, ...] | None = None) -> SKO:
-    """The SKO model at q, an array (nq,) of scalars; `batch` is the shape inside them, None if they are traced."""
+def sko_model(model: Mechanism, q: Array, batch: tuple[int, ...] | None = None, Gamma: Any = None) -> SKO:
+    """The SKO model at q, an array (nq,) of scalars; `batch` is the shape inside them, None if they are traced.
+
+    Gamma is (nv_k, nv_k) of each joint, its armature where not given.
+    """
     sizes, names = [joint.nv for joint in joints(model)], [str(k) for k in range(len(model.bodies))]
     names = model.body_names if isinstance(model, Model) else names
-    phi, H, Gamma = weights(model, q), joint_maps(model, q), model.joint_inertias
+    phi, H, Gamma = weights(model, q), joint_maps(model, q), model.joint_inertias if Gamma is None else Gamma
     return SKO.trusted(model.tree, phi, H, model.inertias, Gamma, sizes, 6, names, batch)

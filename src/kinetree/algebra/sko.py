@@ -5,7 +5,7 @@ Source: Jain, Graph Theoretic Foundations of Multibody Dynamics, Part II, sectio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, final
 
@@ -140,7 +140,7 @@ class SKO:
     @cached_property
     def Gamma(self) -> Operator:
         """Γ, inertias that only the joints' own motion feels; 0 where no joint has any."""
-        if any(X.dtype == object or X.any() for X in {id(X): X for X in self._Gamma}.values()):
+        if hasattr(self._Gamma, "program") or any(X.dtype == object or X.any() for X in _different(self._Gamma)):
             return self._symmetric("Γ", self.joints, lambda: self._Gamma)
         return zero(self.joints, self.joints, self)
 
@@ -280,6 +280,11 @@ class SKO:
         self, symbol: str, space: Space, make: Callable[[], Sequence[Array]], regular: bool | None = None
     ) -> Diagonal:
         return Diagonal(symbol, space, space, self, make, symmetric=True, regular=regular)
+
+
+def _different(blocks: Sequence[Array]) -> Iterable[Array]:
+    """Every array once, of blocks that may share some."""
+    return {id(X): X for X in blocks}.values()
 
 
 SYMBOLS = ("E_φ", "φ", "H", "M", "Γ", "R", "P", "D", "G", "K", "τ", "τ̄", "P⁺", "E_ψ", "ψ", "Ω")

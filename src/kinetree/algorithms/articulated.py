@@ -45,7 +45,12 @@ def acceleration(parent: tuple[Array, Any], phi: Shift, H: Array, G: Array, nu: 
 
 
 def forward_dynamics(model: Model, q: Array, v: Array, tau: Array, external: Array | None = None) -> Array:
-    """v̇ (nv,) under the joint forces τ.
+    """v̇ (nv,) under the joint forces τ."""
+    return accelerations(model, q, v, tau, external, model.joint_inertias)
+
+
+def accelerations(model: Model, q: Array, v: Array, tau: Array, external: Array | None, Gamma: Any) -> Array:
+    """v̇ (nv,) under the joint forces τ, with Γ (nv_k, nv_k) of each joint.
 
     Accelerations count from a reference α₀, the motion at v̇ = 0, which takes the bias a of (58) in; P a is nowhere needed.
     """
@@ -56,7 +61,7 @@ def forward_dynamics(model: Model, q: Array, v: Array, tau: Array, external: Arr
     ground = (ZERO, ZERO, -model.gravity), None
     motions, r = unzip(scatter(tree, reference, ground, joints(lean), phi, H, *own, kept), 2)
     forces = each(inertial_force, lean.pseudo_inertias, motions, loads(lean, external))
-    P, D, G = articulated(tree, phi, H, lean.inertias, lean.joint_inertias)
+    P, D, G = articulated(tree, phi, H, lean.inertias, Gamma)
     nu = gather(tree, residual, NO_FORCE, phi, H, P, D, G, split(model.v_slices, tau), forces, r)
     swept = scatter(tree, acceleration, (AT_REST, None), phi, H, G, nu, r)
     return stacked(unzip(swept, 2)[1], model.v_slices)

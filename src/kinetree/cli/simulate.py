@@ -53,6 +53,8 @@ class Simulate(Source):
     """Seed of a random initial state, instead of --q0 and --v0."""
     store_every: int | None = None
     """Keep every so-manieth state; all where not given."""
+    no_passive: bool = False
+    """Joints do nothing by themselves: no damping, friction, springs, stops, effort limits."""
     out: str = "run.npz"
     """File of the run, .npz."""
     plot: str | None = None
@@ -80,6 +82,7 @@ class Simulate(Source):
                 rtol=self.rtol,
                 atol=self.atol,
                 store_every=self.store_every,
+                passive=False if self.no_passive else None,
                 progress=False if self.json else None,
             )
         except SimulationStopped as stopped:

@@ -240,6 +240,10 @@ class Expr:
             return -self.args[0].rint()
         return self if self.op == "rint" else self.graph._node("rint", self)
 
+    def nonzero(self):
+        """1 if the value is not 0, else 0."""
+        return where(self, 1.0, 0.0)
+
     def finite_check(self):
         """0 if the value is finite, NaN otherwise; never folded."""
         return self.graph._node("check", self.args[0] if self.op == "neg" else self)

@@ -16,6 +16,7 @@ from kinetree.model.joints import (
 )
 from kinetree.model.lean import LeanBody, LeanModel
 from kinetree.model.model import Diagnostic, Model
+from kinetree.model.resistance import Resistance
 from kinetree.model.tree import GROUND, Tree
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Planar",
     "Pose",
     "Prismatic",
+    "Resistance",
     "Revolute",
     "Screw",
     "Spherical",

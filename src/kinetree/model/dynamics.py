@@ -13,7 +13,7 @@ from kinetree.model.checks import LARGEST
 from kinetree.model.joints import Joint
 from kinetree.spatial.scalars import Array
 
-STOP_TIME = 0.02
+STOP_TIME = 0.005
 """Time constant [s] of a stop, where none is given."""
 
 

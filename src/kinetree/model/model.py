@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, final
 
@@ -16,6 +16,7 @@ from kinetree.model.bodies import Body, Limits, Pose
 from kinetree.model.checks import real_array
 from kinetree.model.dynamics import JointDynamics
 from kinetree.model.lean import LeanModel, lean_bodies, once_each
+from kinetree.model.resistance import Resistance, resistances, resists, without_resistance
 from kinetree.model.saving import save
 from kinetree.model.singular import joint_without_inertia
 from kinetree.model.tree import GROUND, Tree
@@ -134,6 +135,21 @@ class Model:
     def joint_inertias(self) -> tuple[Array, ...]:
         """Γ of each joint (nv_k, nv_k): its armature."""
         return tuple(once_each(np.diag, [body.dynamics.armature for body in self.bodies]))
+
+    @cached_property
+    def resistances(self) -> tuple[Resistance, ...]:
+        """What each joint opposes to its motion."""
+        return resistances(self.bodies)
+
+    @cached_property
+    def resists(self) -> bool:
+        """Whether any joint does anything by itself but turn a rotor, or ends somewhere."""
+        return any(map(resists, self.bodies))
+
+    @cached_property
+    def without_resistance(self) -> Model:
+        """The model with joints that do nothing by themselves and end nowhere; rotors stay."""
+        return replace(self, bodies=tuple(map(without_resistance, self.bodies))) if self.resists else self
 
     @cached_property
     def lean(self) -> LeanModel:

@@ -70,6 +70,13 @@ def check_traced(form: str) -> None:
         )
 
 
+def truth(value: Any, name: str) -> bool:
+    """True or False, checked."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name} must be True or False, found {value!r:.60}.")
+    return bool(value)
+
+
 def check_seconds(value: Any, name: str) -> None:
     """`InputError` unless it is a positive time."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):

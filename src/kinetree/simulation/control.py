@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from kinetree import compilation, functions
 from kinetree.errors import InputError, KinetreeError, SimulationError
 from kinetree.model import Model
+from kinetree.simulation.forms import own_forces
 from kinetree.spatial.scalars import Array
 
 Signal = Callable[[float, Array, Array], Array]
@@ -121,15 +122,18 @@ def external_signal(model: Model, external: Any) -> Signal | None:
 
 
 def applied(model: Model, control: Signal | None, external: Signal | None) -> Signal:
-    """The joint forces (nv,) that do the work of control and of external wrenches, for the state a step begins with."""
+    """The joint forces (nv,) that do the work of control, of joints by themselves and of external wrenches, for the state a
+    step begins with."""
     still = np.zeros(model.nv)
     force = None if external is None else compilation.compile(functions.generalized_force, model)
 
     def asked(signal: Signal, t: float, q: Array, v: Array) -> Array:
         return signal.ahead(t, q, v) if isinstance(signal, Asked) else signal(t, q, v)
 
+    own = own_forces(model)
+
     def tau(t: float, q: Array, v: Array) -> Array:
-        by_joints = still if control is None else asked(control, t, q, v)
+        by_joints = own(q, v, still if control is None else asked(control, t, q, v))
         return by_joints if external is None or force is None else by_joints + force(q, asked(external, t, q, v))
 
     return tau

@@ -36,6 +36,7 @@ _LATER: dict[str, tuple[Any, Any]] = {
     "store_every": (int, 1),
     "rtol": ((int, float), 1e-8),
     "atol": ((int, float), 1e-10),
+    "passive": (bool, False),
     "steps": (int, 0),
     "nfev": (int, 0),
     "wall_time": ((int, float), 0.0),

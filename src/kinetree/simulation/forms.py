@@ -24,8 +24,10 @@ from kinetree import compilation, functions
 from kinetree.algebra.sweeps import split, stacked
 from kinetree.algorithms.articulated import forward_dynamics
 from kinetree.algorithms.momentum import momentum, momentum_and_rate, velocity
+from kinetree.algorithms.passive import held_dynamics, held_momentum_rate, joint_forces
+from kinetree.compiler.compile import kernel_of
 from kinetree.model import Model
-from kinetree.spatial.scalars import Array
+from kinetree.spatial.scalars import Array, Scalar
 
 FORMS = ("newton-euler", "lagrange", "hamilton")
 
@@ -59,6 +61,7 @@ TRACED = {"newton-euler": Form(same, same, _accelerations), "hamilton": Form(mom
 
 def rates(model: Model, q: Array, v: Array, tau: Array, external: Array | None = None, *, form: str) -> tuple[Array, Array]:
     """(y, y') of a motion at velocity v, under everything that acts: all that any integrator asks for goes through here."""
+    tau = joint_forces(model, q, v, tau) if model.resists else tau
     return TRACED[form].rates(model, q, v, tau, external)
 
 
@@ -73,6 +76,22 @@ def flow(model: Model, q: Array, y: Array, tau: Array, external: Array | None = 
     return v, rate(model, q, v, tau, external, form=form)
 
 
+def held_flow(
+    model: Model, q: Array, y: Array, tau: Array, h: Scalar, external: Array | None = None, *, form: str
+) -> tuple[Array, Array]:
+    """(v, y') of the state (q, y), held over a step h, in which what resists is that of the velocity at its end."""
+    y = stacked(split(model.v_slices, y), model.v_slices)
+    v = TRACED[form].velocity(model, q, y)
+    if TRACED[form].velocity is same:
+        return v, held_dynamics(model, q, v, tau, h, external)
+    return v, held_momentum_rate(model, q, v, tau, h, external)
+
+
+def own_forces(model: Model) -> Callable[[Array, Array, Array], Array]:
+    """All joint forces where τ is asked for, as a function of (q, v, tau)."""
+    return kernel_of(joint_forces, model) if model.resists else lambda q, v, tau: tau
+
+
 def dense_velocity(model: Model) -> Callable[[Array, Array], Array]:
     """v = ℳ⁻¹ p as a function of (q, p)."""
     M = compilation.compile(functions.mass_matrix, model)
@@ -81,9 +100,10 @@ def dense_velocity(model: Model) -> Callable[[Array, Array], Array]:
 
 def dense_momenta(model: Model) -> Callable[..., tuple[Array, Array]]:
     """p = ℳ v and ṗ = τ + J* W + C* v − g, which is Lagrange's because ℳ˙ = C + C*, as a function of (q, v, tau, external)."""
-    M, C, g, Q = _terms(model)
+    (M, C, g, Q), own = _terms(model), own_forces(model)
 
     def found(q: Array, v: Array, tau: Array, external: Any = None) -> tuple[Array, Array]:
+        tau = own(q, v, tau)
         acting = tau if external is None else tau + Q(q, external)
         return M(q) @ v, acting + v @ C(q, v) - g(q)
 
@@ -97,9 +117,10 @@ def _terms(model: Model) -> list[Any]:
 
 def dense_rate(model: Model) -> Callable[..., Array]:
     """Lagrange's v̇ = ℳ⁻¹ (τ + J* W − C v − g) as a function of (q, v, tau, external)."""
-    M, C, g, Q = _terms(model)
+    (M, C, g, Q), own = _terms(model), own_forces(model)
 
     def acceleration(q: Array, v: Array, tau: Array, external: Any = None) -> Array:
+        tau = own(q, v, tau)
         acting = tau if external is None else tau + Q(q, external)
         return np.linalg.solve(M(q), acting - C(q, v) @ v - g(q))
 

@@ -80,3 +80,6 @@ INTEGRATORS: dict[str, Explicit | Implicit | Adaptive] = {
     "dop853": Adaptive("DOP853", order=8),
     "radau": Adaptive("Radau", order=5),
 }
+
+LOOK_AHEAD = ("semi-implicit-euler",)
+"""Those that take what joints oppose to motion as it is at the end of a step, so that none of it is too strong for any h."""

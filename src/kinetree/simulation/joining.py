@@ -19,7 +19,7 @@ def joined(earlier: Run, later: Run) -> Run:
     ------
     InputError : they do not fit together
     """
-    for name in ("model_digest", "form", "integrator", "dt", "rtol", "atol"):
+    for name in ("model_digest", "form", "integrator", "dt", "rtol", "atol", "passive"):
         ours, theirs = getattr(earlier, name), getattr(later, name)
         if ours != theirs:
             raise InputError(f"runs can be joined only if they have the same {name}, found {ours!r} and {theirs!r}.")

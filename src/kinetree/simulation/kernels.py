@@ -15,9 +15,9 @@ from kinetree.compiler.kernel import Sources, build_once
 from kinetree.compiler.staged import staged
 from kinetree.model import Model
 from kinetree.simulation.charts import turn
-from kinetree.simulation.forms import TRACED, flow, rate, same
+from kinetree.simulation.forms import TRACED, flow, held_flow, rate, same
 from kinetree.simulation.implicit import Implicit
-from kinetree.simulation.integrators import INTEGRATORS, Explicit, System
+from kinetree.simulation.integrators import INTEGRATORS, LOOK_AHEAD, Explicit, System
 from kinetree.simulation.solving import begin, finish, improve
 from kinetree.spatial.scalars import Array, Scalar
 
@@ -79,7 +79,10 @@ def step(
 ) -> tuple[Array, Array]:
     """(q (nq,), y (nv,)) a step of h later, joint forces and wrenches held."""
     velocity = partial(TRACED[form].velocity, model)
-    return _traced(model, lambda t, q, y: flow(model, q, y, tau, external, form=form), velocity, q, y, h, integrator)
+    asked: Any = lambda t, q, y: flow(model, q, y, tau, external, form=form)  # noqa: E731
+    if model.resists and integrator in LOOK_AHEAD:
+        asked = lambda t, q, y: held_flow(model, q, y, tau, h, external, form=form)  # noqa: E731
+    return _traced(model, asked, velocity, q, y, h, integrator)
 
 
 def piece(

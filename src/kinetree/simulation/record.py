@@ -16,10 +16,13 @@ from kinetree.spatial.scalars import Array
 
 @final
 class Record:
-    """Rows filled as the simulation goes, from which `run` makes a `Run`; `about` are further fields of it."""
+    """Rows filled as the simulation goes, from which `run` makes a `Run`; `about` are further fields of it.
 
-    def __init__(self, model: Model, rows: int, **about: Any) -> None:
-        self._model, self._about = model, about
+    `driven` says whether control or external wrenches act; what joints do by themselves is seen by the forces that are stored.
+    """
+
+    def __init__(self, model: Model, rows: int, driven: bool, **about: Any) -> None:
+        self._model, self._driven, self._about = model, driven, about
         self._t, self._q, self._v = np.empty(rows), np.empty((rows, model.nq)), np.empty((rows, model.nv))
         self._tau = np.empty((rows, model.nv))
         self._count, self._started = 0, perf_counter()
@@ -56,6 +59,7 @@ class Record:
             v_labels=velocity_labels(model),
             wall_time=wall_time,
             model=model,
+            driven=self._driven or bool(tau_all.any()),
             **self._about,
             **about,
         )

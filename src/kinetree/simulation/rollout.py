@@ -23,6 +23,7 @@ from kinetree.simulation.checks import (
     check_seconds,
     check_step,
     check_traced,
+    truth,
     whole_number,
 )
 from kinetree.simulation.drives import Drive, external_drive, joint_drive, steps_of
@@ -85,6 +86,7 @@ def rollout(
     steps: int | None = None,
     store_every: int = 1,
     external: ArrayLike | None = None,
+    passive: bool = True,
     progress: bool | None = None,
 ) -> Rollout:
     """The motion of many states at once, a `Rollout`: the time loop runs inside compiled code, batched.
@@ -104,6 +106,7 @@ def rollout(
     steps : how many, where neither tau nor external says so
     store_every : keep every so-manieth state; the first and the last are always kept
     external : wrenches [moment; force] on the bodies, body axes, (..., steps, nbodies, 6), or (nbodies, 6) for all steps
+    passive : whether joints do what they do by themselves, see `simulate`
     progress : show a progress bar; None shows it on a terminal when the whole takes more than a second
 
     The leading axes broadcast.
@@ -132,8 +135,9 @@ def rollout(
     t = np.minimum(np.arange(rows) * store_every, steps) * float(dt)
     q, v = (np.empty((*batch, rows, n)) for n in (model.nq, model.nv))
     q[..., 0, :], v[..., 0, :] = start["q0"], start["v0"]
-    kernel = rollout_kernel(model, form, integrator, len(drives) > 1)
-    return _Course(model, form, integrator, kernel, drives, float(dt), steps, store_every, t, q, v).run(progress)
+    acting = model if truth(passive, "passive") else model.without_resistance
+    kernel = rollout_kernel(acting, form, integrator, len(drives) > 1)
+    return _Course(acting, form, integrator, kernel, drives, float(dt), steps, store_every, t, q, v).run(progress)
 
 
 def _batch(model: Model, start: dict[str, Array], drives: Sequence[Drive]) -> tuple[int, ...]:
@@ -239,7 +243,8 @@ class _Course:
     def _result(self, status: str) -> Rollout:
         rows, good = self.rows, np.minimum(self.good, self.rows)
         y = self.v[..., 1:rows, :]
-        v = self.velocity(self.q[..., 1:rows, :], y)
+        with np.errstate(all="ignore"):
+            v = self.velocity(self.q[..., 1:rows, :], y)
         if v is not y:
             self.v[..., 1:rows, :] = v
         diverged = np.asarray(self.good < len(self.t))

@@ -43,7 +43,8 @@ class Run:
     wall_time [s] : how long the computer took
     form, integrator, dt [s], rtol, atol, store_every, origin [s] : how it was made; steps are counted from the time `origin`
     carried (nv,) : the momenta that the form carried at the end, from which a restart goes on; None where it carries v
-    driven : whether control or external wrenches acted
+    driven : whether control or external wrenches acted, or joints by themselves
+    passive : whether joints could
     model_name, model_digest, model : of what; the model is None in files of older versions
     q_labels, v_labels : the (name, unit) of each coordinate and velocity
 
@@ -70,6 +71,7 @@ class Run:
     store_every: int = 1
     rtol: float = 1e-8
     atol: float = 1e-10
+    passive: bool = True
     steps: int = 0
     nfev: int = 0
     wall_time: float = 0.0

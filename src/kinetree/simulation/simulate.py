@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import InputError, KinetreeError, SimulationError
 from kinetree.model import Model
+from kinetree.model.resistance import strongest
 from kinetree.simulation.checks import check_memory
 from kinetree.simulation.clock import clock
 from kinetree.simulation.control import applied, control_signal, external_signal
@@ -33,6 +34,10 @@ class SimulationStopped(SimulationError):  # noqa: N818
         self.run = run
 
 
+RESOLVED = 2.0
+"""Rate of decay times dt beyond which an explicit step makes it grow."""
+
+
 def simulate(
     model: Model,
     q0: ArrayLike | None = None,
@@ -49,6 +54,7 @@ def simulate(
     rtol: float | None = None,
     atol: float | None = None,
     store_every: int | None = None,
+    passive: bool | None = None,
     progress: bool | None = None,
 ) -> Run:
     """The motion of a model from (q0, v0), or from where an earlier run ended, a `Run`.
@@ -67,7 +73,7 @@ def simulate(
         are kept in the run. As in SciPy, the attribute `direction` of a function says whether only rising (> 0) or falling
         (< 0) counts, and `terminal` whether its first crossing, or which, ends the run
     restart : an earlier run of this model. Time goes on from its end; q0 and v0 stand for its last state, and dt, form,
-        integrator and store_every, where given, for its own. `earlier + later` is one run
+        integrator, store_every and passive, where given, for its own. `earlier + later` is one run
     form : of the equations of motion: "newton-euler", the articulated recursion in (q, v); "hamilton", in (q, p), O(N) too;
         "lagrange", by the mass and the Coriolis matrix, another road to the same numbers, O(N³)
     integrator : "rk4" or "semi-implicit-euler", explicit; "implicit-midpoint", "gauss-legendre-4" or "variational", which keep
@@ -75,6 +81,9 @@ def simulate(
         as long as the error allows and dt is the spacing of what can be stored; see docs/simulation.md
     rtol, atol : relative and absolute error of a step of SciPy's integrators, in each of (q, v) or (q, p); 1e-8 and 1e-10
     store_every : keep every so-manieth state; the first and the last are always kept
+    passive : whether joints do what they do by themselves, yes if not told: damping, friction, springs, stops at position
+        limits, and effort limits, which hold control within them. Semi-implicit Euler takes all of that as it is at the end of
+        a step, so that none of it is too strong for any dt; other integrators as it is when they ask
     progress : show a progress bar; None shows it on a terminal when the whole takes more than a second
 
     Raises
@@ -91,11 +100,14 @@ def simulate(
     equations are solved to rounding, some 4 to 10 times, "gauss-legendre-4" twice in each.
     """
     q, v, p = initial_state(model, q0, v0, restart)
-    how = manner(restart, dt=dt, form=form, integrator=integrator, store_every=store_every, rtol=rtol, atol=atol)
+    how = manner(
+        restart, dt=dt, form=form, integrator=integrator, store_every=store_every, rtol=rtol, atol=atol, passive=passive
+    )
     time = clock(duration, how.dt, restart)
     drives = control_signal(model, control), external_signal(model, external)
     carried, velocity = maps_of(model, how.form)
-    step, forces = stepper(model, how.form, how.integrator, *drives, how.rtol, how.atol), applied(model, *drives)
+    acting = model if how.passive else model.without_resistance
+    step, forces = stepper(acting, how.form, how.integrator, *drives, how.rtol, how.atol), applied(acting, *drives)
     watch = Watch(events_of(events), step, velocity)
     rows = _rows(model, time.last - time.first, how.store_every)
     record = Record(model, rows, **asdict(how), origin=time.origin, driven=drives != (None, None))
@@ -114,7 +126,7 @@ def simulate(
             for k, after, h in time.steps():
                 q_after, y_after = step(t, q, y, h)
                 if not math.isfinite(q_after.dot(q_after) + y_after.dot(y_after)):
-                    said = divergence(model, t, how.dt, velocity(q, y))
+                    said = divergence(acting, t, how.dt, velocity(q, y))
                     raise SimulationError(f"the simulation of {model.name!r} diverged: the state {said}")
                 ended = watch.after((t, q, y), h, (after, q_after, y_after)) if watch.events else None
                 t, q, y = (after, q_after, y_after) if ended is None else ended[1]
@@ -141,7 +153,18 @@ def divergence(model: Model, t: float, dt: float, v: Array) -> str:
     return (
         f"after t = {t:.9g} s is not finite. Fastest was joint "
         f"{model.joint_names[body]!r} at {v[fastest]:.3g} {velocity_labels(model)[fastest][1]}. "
-        f"Try a smaller dt (now {dt:g} s), and look at control and at very light bodies."
+        f"Try a smaller dt (now {dt:g} s), and look at control and at very light bodies.{_resisting(model, dt)}"
+    )
+
+
+def _resisting(model: Model, dt: float) -> str:
+    """What joints do by themselves faster than a step can follow, in words; nothing if there is no such thing."""
+    name, rate = strongest(model.bodies, model.resistances) if model.resists else ("", 0.0)
+    if rate * dt <= RESOLVED:
+        return ""
+    return (
+        f" What joint {name!r} does by itself settles in {1.0 / rate:.2g} s, too fast for that dt:"
+        ' integrator="semi-implicit-euler" takes it implicitly, passive=False leaves it out.'
     )
 
 

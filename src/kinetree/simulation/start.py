@@ -17,6 +17,7 @@ from kinetree.simulation.checks import (
     check_movable,
     check_seconds,
     check_tolerances,
+    truth,
     whole_number,
 )
 from kinetree.simulation.run import Run
@@ -53,20 +54,20 @@ class Manner:
     store_every: int
     rtol: float
     atol: float
+    passive: bool
 
 
 def manner(earlier: Run | None, **given: Any) -> Manner:
     """What is given, else as in the earlier run, else as usual; checked."""
-    usual = Manner(1e-3, "newton-euler", "rk4", 1, 1e-8, 1e-10) if earlier is None else earlier
+    usual = Manner(1e-3, "newton-euler", "rk4", 1, 1e-8, 1e-10, True) if earlier is None else earlier
     found = Manner(**{f.name: getattr(usual, f.name) if given[f.name] is None else given[f.name] for f in fields(Manner)})
     check_form(found.form)
     check_integrator(found.integrator)
     check_tolerances(found.integrator, given["rtol"], given["atol"])
     check_seconds(found.dt, "dt")
     whole_number(found.store_every, "store_every")
-    return replace(
-        found, dt=float(found.dt), store_every=int(found.store_every), rtol=float(found.rtol), atol=float(found.atol)
-    )
+    rest = {"rtol": float(found.rtol), "atol": float(found.atol), "passive": truth(found.passive, "passive")}
+    return replace(found, dt=float(found.dt), store_every=int(found.store_every), **rest)
 
 
 def _check_same(model: Model, earlier: Any) -> None:

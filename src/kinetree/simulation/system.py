@@ -113,7 +113,8 @@ def _unsolved(model: Model, t: float, h: float, failure: Unsolved) -> str:
     return (
         f"the simulation of {model.name!r}: the equations of the step from t = {t:.9g} s could not be solved: after "
         f"{failure.count} repetitions the velocity of joint {model.joint_names[body]!r} still changes by {changes[worst]:.3g} "
-        f"{velocity_labels(model)[worst][1]}. Take a smaller dt (now {h:g} s), and look at control that jumps."
+        f"{velocity_labels(model)[worst][1]}. Take a smaller dt (now {h:g} s), and look at control that jumps, "
+        "and at joints that damp by themselves faster than that: semi-implicit-euler takes what they do implicitly."
     )
 
 

@@ -32,6 +32,9 @@ class Batch:
     def __neg__(self) -> Batch:
         return Batch(-self.values)
 
+    def __abs__(self) -> Batch:
+        return Batch(np.abs(self.values))
+
     def sin(self) -> Batch:
         return Batch(np.sin(self.values))
 
@@ -43,6 +46,9 @@ class Batch:
 
     def log(self) -> Batch:
         return Batch(np.log(self.values))
+
+    def nonzero(self) -> Batch:
+        return Batch(np.where(self.values != 0.0, 1.0, 0.0))
 
     def finite_check(self) -> Batch:
         return Batch(self.values - self.values)
@@ -66,6 +72,14 @@ class Batch:
     __mul__, __rmul__ = _binary(operator.mul)
     __truediv__, __rtruediv__ = _binary(operator.truediv)
     __pow__, __rpow__ = _binary(operator.pow)
+
+
+_nonzero = np.frompyfunc(lambda x: float(x != 0.0) if isinstance(x, numbers.Number) else x.nonzero(), 1, 1)
+
+
+def nonzero(x: Array) -> Array:
+    """1 where an entry is not 0, else 0."""
+    return np.asarray(_nonzero(x)) if x.dtype == object else np.where(x != 0.0, 1.0, 0.0)
 
 
 def array(entries: Sequence[Any]) -> Array:
