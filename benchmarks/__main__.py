@@ -1,7 +1,7 @@
 """kinetree against every peer that is installed: robots, humanoids and chains, one core, interleaved, every result checked.
 
     python -m benchmarks [--quick] [--models NAME ...] [--peers NAME ...]
-        [--json FILE] [--markdown FILE] [--picture FILE.png] [--readme FILE]
+        [--again FILE.json] [--json FILE] [--markdown FILE] [--picture FILE.png] [--readme FILE]
 
 from the folder of the repository, with kinetree[bench] installed, or as much of it as there is. Prints the page as Markdown.
 """
@@ -16,7 +16,7 @@ from benchmarks.models import Missing, all_cases, chosen
 from benchmarks.peers import LIBRARIES, OURS
 from benchmarks.race import Plan
 from benchmarks.report import markdown, with_summary
-from benchmarks.suite import run
+from benchmarks.suite import Report, run
 
 PEERS = [key for key in LIBRARIES if key != OURS]
 FULL, QUICK = Plan(), Plan(repeats=3, sample=5e-4, batch=64, quick=True)
@@ -30,6 +30,9 @@ def main() -> None:
     parser.add_argument("--peers", nargs="*", metavar="NAME", choices=PEERS, default=PEERS, help=f"of {', '.join(PEERS)}")
     parser.add_argument("--quick", action="store_true", help="two small models, small batches, few samples")
     parser.add_argument("--limit", type=float, help="seconds a peer may take to compile, or for a call")
+    parser.add_argument(
+        "--again", type=Path, metavar="FILE.json", help="an earlier run, of which only these are measured again"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the page there instead of printing it")
     parser.add_argument("--readme", type=Path, metavar="FILE", help="put the table of robots between the marks in that page")
@@ -46,6 +49,8 @@ def main() -> None:
     report = run(
         cases, options.peers, plan, lambda what: print(f"{time.monotonic() - started:5.0f} s  {what}", file=sys.stderr)
     )
+    if options.again:
+        report = Report.from_json(json.loads(options.again.read_text(encoding="utf-8"))).taken_up(report)
     if options.json:
         options.json.write_text(json.dumps(report.json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if options.picture:

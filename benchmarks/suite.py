@@ -3,7 +3,7 @@
 import os
 import platform
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from benchmarks import fresh
@@ -60,6 +60,29 @@ class Report:
         more = {"plan": asdict(self.plan), "rates": asdict(self.rates), "rows": [row.json() for row in self.rows]}
         verdicts = [{**asdict(bar), "verdict": bar.verdict} for bar in self.bars]
         return {**{name: getattr(self, name) for name in names}, **more, "bars": verdicts}
+
+    def taken_up(self, later: "Report") -> "Report":
+        """This run with what a later one measured again in the place of its own."""
+        again = {(row.model, row.quantity, row.states, row.who) for row in later.rows}
+        rows = [row for row in self.rows if (row.model, row.quantity, row.states, row.who) not in again]
+        limits = {(x["model"], x["quantity"]): x for x in (*self.limits, *later.limits)}
+        return replace(
+            later,
+            machine=self.machine | later.machine,
+            rows=rows + later.rows,
+            limits=list(limits.values()),
+            absent=[*dict.fromkeys(self.absent + later.absent)],
+            computes=self.computes | later.computes,
+            memory=later.memory or self.memory,
+            second_start=later.second_start or self.second_start,
+        )
+
+    @staticmethod
+    def from_json(found: dict) -> "Report":
+        """The report that `json` wrote, without its samples."""
+        names = "machine", "threads", "imported", "limits", "absent", "computes", "memory", "second_start"
+        rows, plan, rates = [Row(**row) for row in found["rows"]], Plan(**found["plan"]), Rates(**found["rates"])
+        return Report(plan=plan, rates=rates, rows=rows, **{name: found[name] for name in names})
 
 
 def run(cases: list[Case], keys: list[str], plan: Plan, say: Callable[[str], None]) -> Report:

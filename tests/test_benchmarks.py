@@ -46,6 +46,16 @@ def test_peers_quickly(tmp_path):
     assert "![" in text and "## The bars" in text and "## Losses" in text
     for bar in whole["bars"]:
         assert bar["work"] in text
+    run("benchmarks", "--quick", "--models", "chain-3", "--peers", "--again", numbers, "--json", tmp_path / "again.json")
+    again = {_key(row): row for row in json.loads((tmp_path / "again.json").read_text(encoding="utf-8"))["rows"]}
+    assert again.keys() == {_key(row) for row in rows}
+    for row in rows:
+        ours = row["model"] == "chain-3" and row["peer"] == "kinetree"
+        assert (again[_key(row)]["seconds"] == row["seconds"]) != ours
+
+
+def _key(row):
+    return row["model"], row["quantity"], row["states"], row["who"]
 
 
 def test_a_wrong_result_of_a_peer_is_noticed():
