@@ -45,11 +45,11 @@ def ours(case: Case, q: np.ndarray, v: np.ndarray) -> Iterator[Way]:
     model = case.model
 
     def rolled(integrator: str, form: str, count: int, steps: int):
-        options = {"integrator": integrator, "form": form, "steps": steps, "store_every": steps}
+        options = {"integrator": integrator, "form": form, "steps": steps, "store_every": steps, "passive": False}
         return kt.rollout(model, q[:count], v[:count], None, DT, **options).q[:, -1]
 
     def stepped(integrator: str, form: str, steps: int):
-        options = {"integrator": integrator, "form": form, "progress": False}
+        options = {"integrator": integrator, "form": form, "passive": False, "progress": False}
         return kt.simulate(model, q[0], v[0], steps * DT, DT, **options).q[None, -1]
 
     for integrator, order in FIXED.items():
@@ -80,7 +80,7 @@ def theirs(case: Case, q: np.ndarray, v: np.ndarray) -> Iterator[Way]:
 def measured(case: Case, batch: int, plan: Plan) -> Iterator[list[str]]:
     random, model = np.random.default_rng(0), case.model
     q, v = model.random(random, batch), 0.5 * random.uniform(-1, 1, (batch, model.nv))
-    exact = kt.rollout(model, q, v, None, DT / 8, "rk4", steps=8 * MANY, store_every=8 * MANY).q[:, -1]
+    exact = kt.rollout(model, q, v, None, DT / 8, "rk4", steps=8 * MANY, store_every=8 * MANY, passive=False).q[:, -1]
     ways, errors = [*ours(case, q, v), *theirs(case, q, v)], []
     for integrator, form, order, count, take in ways:
         found = take(MANY)

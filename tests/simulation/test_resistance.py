@@ -208,3 +208,11 @@ def test_symplectic_integrators_feel_it_too(integrator):
     wanted = kt.simulate(resisting("forest"), q, 0.5 * v, 0.02, 5e-5)
     assert np.abs(found.q[-1] - wanted.q[-1]).max() < 1e-6
     assert kt.audit(found)["Newton–Euler = Lagrange"].verdict == "agree"
+
+
+def test_the_command_line_tells_of_speeds_beyond_their_limits(tmp_path, capsys):
+    wheel(velocity=3.0).save(tmp_path / "wheel.json")
+    for speed, told in (("2.5", False), ("3.5", True)):
+        out = str(tmp_path / "run.npz")
+        assert main(["simulate", str(tmp_path / "wheel.json"), "--v0", speed, "--duration", "0.1", "--out", out]) == 0
+        assert ("reached 3.5 rad/s at t = 0 s; its limit is 3 rad/s" in capsys.readouterr().out) is told

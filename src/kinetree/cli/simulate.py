@@ -119,7 +119,7 @@ class Simulate(Source):
         speed = f"{steps:,} steps of {run.integrator} in {wall:.3g} s ({steps / wall:,.0f} steps/s)"
         wrote = "wrote " + ", ".join(filter(None, (self.out, picture, drifts)))
         title = f"{run.model_name}: what was conserved over {run.t[-1]:g} s"
-        lines = [line for line in (run.message, speed, wrote, note) if line]
+        lines = [line for line in (run.message, *_too_fast(model, run), speed, wrote, note) if line]
         return Report(data, [heading(title), _drawn(rows), *lines], 130 if run.status == "interrupted" else 0)
 
     def _earlier(self, model: Model) -> Run | None:
@@ -154,6 +154,17 @@ class Simulate(Source):
                 raise
             return None, f"no picture: {missing}"
         return path, ""
+
+
+def _too_fast(model: Model, run: Run) -> list[str]:
+    """A line for each joint that was faster than its velocity limit, which nothing holds it to."""
+    most = np.concatenate([body.limits.velocity for body in model.bodies])
+    lines = []
+    for k, (name, unit) in enumerate(run.v_labels):
+        when = int(np.argmax(np.abs(run.v[:, k])))
+        if (fastest := abs(run.v[when, k])) > most[k]:
+            lines.append(f"{name} reached {fastest:.3g} {unit} at t = {run.t[when]:.4g} s; its limit is {most[k]:.3g} {unit}")
+    return lines
 
 
 def _drawn(rows: tuple[Row, ...]) -> Any:
