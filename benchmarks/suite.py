@@ -63,13 +63,12 @@ class Report:
 
     def taken_up(self, later: "Report") -> "Report":
         """This run with what a later one measured again in the place of its own."""
-        again = {(row.model, row.quantity, row.states, row.who) for row in later.rows}
-        rows = [row for row in self.rows if (row.model, row.quantity, row.states, row.who) not in again]
+        rows = {(row.model, row.quantity, row.states, row.who): row for row in (*self.rows, *later.rows)}
         limits = {(x["model"], x["quantity"]): x for x in (*self.limits, *later.limits)}
         return replace(
             later,
             machine=self.machine | later.machine,
-            rows=rows + later.rows,
+            rows=list(rows.values()),
             limits=list(limits.values()),
             absent=[*dict.fromkeys(self.absent + later.absent)],
             computes=self.computes | later.computes,
