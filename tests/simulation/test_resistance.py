@@ -179,9 +179,12 @@ def test_what_is_too_fast_for_a_step_is_named():
     """Allegro's file damps fingers of 1e-5 kg m² with 3 N m s."""
     model = zoo.model("allegro")
     with pytest.raises(kt.SimulationError, match=r"What joint 'joint_\d+.0' does by itself settles in .*semi-implicit-euler"):
-        kt.simulate(model, duration=0.1)
-    run = kt.simulate(model, duration=0.1, integrator="semi-implicit-euler")
-    assert run.success and np.abs(run.v).max() < 10.0
+        kt.simulate(model, duration=0.1, integrator="rk4")
+    run = kt.simulate(model, duration=0.1)
+    assert run.success and np.abs(run.v).max() < 10.0 and run.integrator == "semi-implicit-euler"
+    assert kt.simulate(model, duration=0.1, restart=run).integrator == "semi-implicit-euler"
+    assert kt.simulate(model, duration=0.01, passive=False).integrator == "rk4"
+    assert kt.simulate(zoo.model("panda"), duration=0.01).integrator == "rk4"
     with pytest.raises(kt.SimulationError) as caught:
         kt.simulate(slider(), duration=1.0, control=[1e300])
     assert "by itself" not in str(caught.value)

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import InputError, KinetreeError, SimulationError
 from kinetree.model import Model
-from kinetree.model.resistance import strongest
 from kinetree.simulation.checks import check_memory
 from kinetree.simulation.clock import clock
 from kinetree.simulation.control import applied, control_signal, external_signal
@@ -20,7 +19,7 @@ from kinetree.simulation.labels import velocity_labels
 from kinetree.simulation.progress import ProgressBar
 from kinetree.simulation.record import Record
 from kinetree.simulation.run import Run
-from kinetree.simulation.start import initial_state, manner
+from kinetree.simulation.start import initial_state, manner, too_fast
 from kinetree.simulation.system import maps_of, stepper
 from kinetree.spatial.scalars import Array
 
@@ -32,10 +31,6 @@ class SimulationStopped(SimulationError):  # noqa: N818
     def __init__(self, message: str, run: Any) -> None:
         super().__init__(message)
         self.run = run
-
-
-RESOLVED = 2.0
-"""Rate of decay times dt beyond which an explicit step makes it grow."""
 
 
 def simulate(
@@ -78,7 +73,8 @@ def simulate(
         "lagrange", by the mass and the Coriolis matrix, another road to the same numbers, O(N³)
     integrator : "rk4" or "semi-implicit-euler", explicit; "implicit-midpoint", "gauss-legendre-4" or "variational", which keep
         energy near its value for ever and momenta exactly; "dop853" or "radau" (for stiff models), SciPy's, whose steps are
-        as long as the error allows and dt is the spacing of what can be stored; see docs/simulation.md
+        as long as the error allows and dt is the spacing of what can be stored; see docs/simulation.md. If not told, "rk4",
+        or "semi-implicit-euler" where damping, friction or springs of joints are too fast for it at this dt
     rtol, atol : relative and absolute error of a step of SciPy's integrators, in each of (q, v) or (q, p); 1e-8 and 1e-10
     store_every : keep every so-manieth state; the first and the last are always kept
     passive : whether joints do what they do by themselves, yes if not told: damping, friction, springs, stops at position
@@ -101,7 +97,7 @@ def simulate(
     """
     q, v, p = initial_state(model, q0, v0, restart)
     how = manner(
-        restart, dt=dt, form=form, integrator=integrator, store_every=store_every, rtol=rtol, atol=atol, passive=passive
+        model, restart, dt=dt, form=form, integrator=integrator, store_every=store_every, rtol=rtol, atol=atol, passive=passive
     )
     time = clock(duration, how.dt, restart)
     drives = control_signal(model, control), external_signal(model, external)
@@ -159,9 +155,10 @@ def divergence(model: Model, t: float, dt: float, v: Array) -> str:
 
 def _resisting(model: Model, dt: float) -> str:
     """What joints do by themselves faster than a step can follow, in words; nothing if there is no such thing."""
-    name, rate = strongest(model.bodies, model.resistances) if model.resists else ("", 0.0)
-    if rate * dt <= RESOLVED:
+    found = too_fast(model, dt)
+    if found is None:
         return ""
+    name, rate = found
     return (
         f" What joint {name!r} does by itself settles in {1.0 / rate:.2g} s, too fast for that dt:"
         ' integrator="semi-implicit-euler" takes it implicitly, passive=False leaves it out.'

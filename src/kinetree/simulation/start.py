@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from kinetree.errors import InputError
 from kinetree.evaluation import checked_arguments
 from kinetree.model import Model
+from kinetree.model.resistance import strongest
 from kinetree.simulation.checks import (
     check_form,
     check_integrator,
@@ -22,6 +23,9 @@ from kinetree.simulation.checks import (
 )
 from kinetree.simulation.run import Run
 from kinetree.spatial.scalars import Array
+
+RESOLVED = 2.0
+"""Rate of decay times dt beyond which an explicit step makes it grow."""
 
 
 def initial_state(
@@ -57,9 +61,11 @@ class Manner:
     passive: bool
 
 
-def manner(earlier: Run | None, **given: Any) -> Manner:
+def manner(model: Model, earlier: Run | None, **given: Any) -> Manner:
     """What is given, else as in the earlier run, else as usual; checked."""
     usual = Manner(1e-3, "newton-euler", "rk4", 1, 1e-8, 1e-10, True) if earlier is None else earlier
+    if earlier is None and given["passive"] is not False and too_fast(model, given["dt"] or usual.dt):
+        usual = replace(usual, integrator="semi-implicit-euler")
     found = Manner(**{f.name: getattr(usual, f.name) if given[f.name] is None else given[f.name] for f in fields(Manner)})
     check_form(found.form)
     check_integrator(found.integrator)
@@ -68,6 +74,14 @@ def manner(earlier: Run | None, **given: Any) -> Manner:
     whole_number(found.store_every, "store_every")
     rest = {"rtol": float(found.rtol), "atol": float(found.atol), "passive": truth(found.passive, "passive")}
     return replace(found, dt=float(found.dt), store_every=int(found.store_every), **rest)
+
+
+def too_fast(model: Model, dt: Any) -> tuple[str, float] | None:
+    """The joint whose damping, friction or spring settles faster than explicit steps of dt can follow, and its rate [1/s]."""
+    if not model.resists or not isinstance(dt, (int, float, np.number)):
+        return None
+    name, rate = strongest(model.bodies, model.resistances)
+    return (name, rate) if rate * dt > RESOLVED else None
 
 
 def _check_same(model: Model, earlier: Any) -> None:
