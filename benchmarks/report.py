@@ -39,6 +39,8 @@ def _lines(report: Report, picture: str | None) -> Iterator[str]:
         result is checked at the first and at the last. float64 if nothing else is said. × is how many times as long
         as kinetree's kernel; below 1 is a loss of ours. `import kinetree` takes {report.imported:.2f} s.
     """)
+    if report.anew:
+        yield f"Measured anew, in one run: {report.anew}. All other rows are of an earlier run on this machine (`--again`).\n"
     if picture:
         yield f"![Time per state of every contestant, with the limit]({picture})\n"
     yield "## The bars\n"

@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -50,13 +50,15 @@ class Report:
     computes: dict[str, str] = field(default_factory=dict)
     memory: dict | None = None
     second_start: float | None = None
+    anew: str = ""
+    """Which rows are of a later run than the others."""
 
     @property
     def bars(self) -> list[Bar]:
         return list(bars(self.rows, self.threads, self.memory, self.second_start))
 
     def json(self) -> dict:
-        names = "machine", "threads", "imported", "limits", "absent", "computes", "memory", "second_start"
+        names = "machine", "threads", "imported", "limits", "absent", "computes", "memory", "second_start", "anew"
         more = {"plan": asdict(self.plan), "rates": asdict(self.rates), "rows": [row.json() for row in self.rows]}
         verdicts = [{**asdict(bar), "verdict": bar.verdict} for bar in self.bars]
         return {**{name: getattr(self, name) for name in names}, **more, "bars": verdicts}
@@ -74,14 +76,15 @@ class Report:
             computes=self.computes | later.computes,
             memory=later.memory or self.memory,
             second_start=later.second_start or self.second_start,
+            anew=f"{_listed(row.model for row in later.rows)} by {_listed(row.peer for row in later.rows)}",
         )
 
     @staticmethod
     def from_json(found: dict) -> "Report":
         """The report that `json` wrote, without its samples."""
-        names = "machine", "threads", "imported", "limits", "absent", "computes", "memory", "second_start"
+        names = "machine", "threads", "imported", "limits", "absent", "computes", "memory", "second_start", "anew"
         rows, plan, rates = [Row(**row) for row in found["rows"]], Plan(**found["plan"]), Rates(**found["rates"])
-        return Report(plan=plan, rates=rates, rows=rows, **{name: found[name] for name in names})
+        return Report(plan=plan, rates=rates, rows=rows, **{name: found[name] for name in names if name in found})
 
 
 def run(cases: list[Case], keys: list[str], plan: Plan, say: Callable[[str], None]) -> Report:
@@ -122,6 +125,10 @@ def _installed(key: str, report: Report) -> bool:
         report.absent.append(f'{LIBRARIES[key].name} is not installed: pip install "{LIBRARIES[key].pip}"')
     report.machine.update(versions or {})
     return versions is not None
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(names))
 
 
 class _Field:
