@@ -3,6 +3,7 @@
 You write the operator expression; kinetree turns it into an O(N) sweep over the tree, and the sweep into machine code.
 """
 
+from kinetree import controllers as controllers
 from kinetree.algebra.sko import SKO
 from kinetree.compilation import compile, reference
 from kinetree.compiler.threads import set_threads
