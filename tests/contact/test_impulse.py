@@ -140,11 +140,11 @@ def test_the_example_of_two_links():
 
 
 def test_origin_referenced_twists_lose_digits_far_away():
-    """What the module says: four digits 100 m away, where joint-referenced sweeps lose none."""
+    """What the module says: 2e-10 at 100 m, 1e-6 at 1 km, 6e-4 at 10 km, where joint-referenced sweeps lose nothing."""
     model, p, expected = chain_of("001_chain3d_N5")
     q, v = np.array(p["theta"]), np.array(p["thetadot"])
     errors, ours, last = [], [], model.nbodies - 1
-    for distance in (1e2, 1e4):
+    for distance in (1e2, 1e3, 1e4):
         bodies = list(model.bodies)
         bodies[0] = kt.Body("link 0", None, bodies[0].joint, kt.Pose(translation=[distance, 0, 0]), bodies[0].inertia)
         moved = kt.Model(bodies)
@@ -154,7 +154,7 @@ def test_origin_referenced_twists_lose_digits_far_away():
         towards = -np.sign(expected["v_imp"]) * np.array(p["nhat"])
         hit = kt.impact(moved, q, v, kt.Contact(last, p["y_contact"], towards), p["eps"])
         ours.append(np.abs(hit.v - v - expected["dthetadot"]).max())
-    assert 1e-13 < errors[0] < 1e-8 < errors[1]
+    assert all(0.1 < error / told < 10.0 for error, told in zip(errors, (2e-10, 1e-6, 6e-4), strict=True))
     assert max(ours) < 2 * gamma(model) * np.linalg.cond(expected["mass_matrix"]) * np.abs(expected["dthetadot"]).max()
 
 

@@ -81,7 +81,7 @@ def arranged(model: Model, contacts: Contact | Iterable[Contact]) -> Arranged:
 
 
 def frame(normal: Array, what: str) -> Array:
-    """Rows n, t₁, t₂ (..., 3, 3), orthonormal, n along the normal (..., 3); t₁ and t₂ are smooth in n but at n = −z."""
+    """Rows n, t₁, t₂ (..., 3, 3), orthonormal, n along the normal (..., 3); t₁ and t₂ jump where n_z changes its sign."""
     length = np.linalg.norm(normal, axis=-1, keepdims=True)
     if not (length > 1e-150).all():
         raise InputError(f"{what} must not be zero, found {normal[length[..., 0] <= 1e-150][0]}.")

@@ -55,8 +55,8 @@ class Impact:
 
     v (..., nv), the velocities after it; impulses (..., m, 3) [N s], on the first body of each contact, world axes;
     joint_impulses (..., nbodies, 6) [N m s; N s], what each joint passes on to its body, body axes; residuals; restitution
-    (..., m), the coefficients that were possible without a gain of energy: those asked for in all but rare cases with friction;
-    lost (..., m), the contacts that no impulse along their normal moves, as of a stretched chain pushed along itself.
+    (..., m), the coefficients that were possible without a gain of energy: those asked for, or as much less as it takes; lost
+    (..., m), the contacts that no impulse along their normal moves, as of a stretched chain pushed along itself.
     """
 
     v: Array
@@ -93,8 +93,8 @@ def impact(
 
     Where contacts are redundant, of the impulses that do the same the shortest are taken, as far as the laws leave them free.
     Where no impulses obey the laws, as Newton's of redundant contacts with friction may ask for what cannot be, `residuals` say
-    how near those found come. Where friction would let Newton's or Poisson's law gain energy,
-    restitution is lowered until it does not; the result says to what.
+    how near those found come. Where Newton's or Poisson's law would gain energy, as Newton's does when some contacts separate
+    while others approach, restitution is lowered until it does not; the result says to what.
 
     Raises
     ------

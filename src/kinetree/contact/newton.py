@@ -1,4 +1,4 @@
-"""Semismooth Newton on the laws of contact: from a guess to rounding in a few steps, where sweeps take thousands."""
+"""Semismooth Newton on the laws of contact: in a few steps where sweeps take thousands, if it gets there at all."""
 
 from __future__ import annotations
 

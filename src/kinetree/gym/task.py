@@ -15,7 +15,7 @@ from kinetree.gym.box import box_of, positive
 from kinetree.io import load
 from kinetree.model import Free, Model
 from kinetree.model.examples import EXAMPLES, example
-from kinetree.simulation.checks import check_integrator, check_movable, check_seconds, whole_number
+from kinetree.simulation.checks import check_movable, check_seconds, check_step, whole_number
 from kinetree.simulation.rollout import rollout_kernel
 from kinetree.spatial.scalars import Array
 
@@ -70,7 +70,7 @@ class Task:
             model = example(model) if model in EXAMPLES else load(model)
         check_movable(model)
         check_seconds(dt, "dt")
-        check_integrator(integrator)
+        check_step(integrator)
         self.model, self.dt, self.substeps = model, float(dt), whole_number(substeps, "substeps")
         self.effort = _effort(model, effort)
         self.driven = np.flatnonzero(self.effort)
