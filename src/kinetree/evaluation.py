@@ -93,18 +93,22 @@ def checked_arguments(
     algorithm: Callable[..., Any], model: Model, arrays: tuple[Any, ...], dtype: type = float
 ) -> dict[str, Array]:
     """The arguments as arrays, by name; or the message of the first that is wrong."""
-    given, shapes = {}, []
+    given, shapes = {}, {}
     for name, x in zip(array_arguments(algorithm), arrays, strict=False):
         found = given[name] = _array(algorithm, model, name, x, dtype)
         _check_values(algorithm, model, name, found)
-        shapes.append((name, found.shape[: found.ndim - len(shape_of(model, name))]))
-    try:
-        np.broadcast_shapes(*(shape for _, shape in shapes))
-    except ValueError:
-        listing = ", ".join(f"{name}: {shape}" for name, shape in shapes)
-        call = f"{algorithm.__name__} of {model.name!r}"
-        raise InputError(f"{call}: the batch axes do not broadcast together: {listing}.") from None
+        shapes[name] = found.shape[: found.ndim - len(shape_of(model, name))]
+    batch_of(f"{algorithm.__name__} of {model.name!r}", shapes)
     return given
+
+
+def batch_of(call: str, shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """What the batch axes of arguments, by name, broadcast to; an `InputError` that lists them if they do not."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        listing = ", ".join(f"{name}: {shape}" for name, shape in shapes.items())
+        raise InputError(f"{call}: the batch axes do not broadcast together: {listing}.") from None
 
 
 def _array(algorithm: Callable[..., Any], model: Model, name: str, x: Any, dtype: type) -> Array:

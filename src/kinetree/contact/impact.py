@@ -14,11 +14,10 @@ from kinetree.contact.contacts import Arranged, Contact, arranged
 from kinetree.contact.solver import solved
 from kinetree.contact.space import ContactSpace, contact_space
 from kinetree.errors import InputError
-from kinetree.evaluation import checked_arguments, evaluate
+from kinetree.evaluation import batch_of, checked_arguments, evaluate
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
 
-LAWS: Final = ("newton", "poisson", "energetic")
 CHUNK = 512
 """States that are computed at once, so that their Delassus matrices stay in the cache."""
 LOST = 1e-12
@@ -102,15 +101,15 @@ def impact(
 
     Cost: O(N + m² · depth) for Delassus' matrix and O(m²) for each sweep
     """
-    if law not in LAWS:
-        raise InputError(f"law must be one of {', '.join(map(repr, LAWS))}, found {law!r}.")
+    if law not in _LAWS:
+        raise InputError(f"law must be one of {', '.join(map(repr, _LAWS))}, found {law!r}.")
     found = arranged(model, contacts)
     state = checked_arguments(impact, model, (q, v))
     eps = _coefficients(restitution, found.count, "restitution", 1.0)
     mu = _coefficients(friction, found.count, "friction", np.inf)
     arrays = {"q": (state["q"], 1), "v": (state["v"], 1), "points": (found.points, 2), "frames": (found.frames, 3)}
     arrays |= {"restitution": (eps, 1), "friction": (mu, 1)}
-    batch = _batch(model, arrays)
+    batch = batch_of(f"impact of {model.name!r}", {name: x.shape[: x.ndim - core] for name, (x, core) in arrays.items()})
     flat = {
         name: np.broadcast_to(x, batch + x.shape[x.ndim - core :]).reshape(-1, *x.shape[x.ndim - core :])
         for name, (x, core) in arrays.items()
@@ -279,15 +278,6 @@ def _coefficients(given: Any, m: int, what: str, most: float) -> Array:
     if found.ndim and found.shape[-1] not in (1, m):
         raise InputError(f"{what} must have one number for all or for each of {m} contacts, found shape {found.shape}.")
     return np.broadcast_to(found, (*found.shape[:-1], m))
-
-
-def _batch(model: Model, arrays: dict[str, tuple[Array, int]]) -> tuple[int, ...]:
-    shapes = {name: x.shape[: x.ndim - core] for name, (x, core) in arrays.items()}
-    try:
-        return np.broadcast_shapes(*shapes.values())
-    except ValueError:
-        listing = ", ".join(f"{name}: {shape}" for name, shape in shapes.items())
-        raise InputError(f"impact of {model.name!r}: the batch axes do not broadcast together: {listing}.") from None
 
 
 def _whole(parts: list[tuple[Array, ...]], batch: tuple[int, ...]) -> Impact:

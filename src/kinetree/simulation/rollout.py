@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.compiler.kernel import build_once
 from kinetree.compiler.timeloop import TimeLoop
-from kinetree.errors import InputError
-from kinetree.evaluation import checked_arguments
+from kinetree.evaluation import batch_of, checked_arguments
 from kinetree.model import Model
 from kinetree.simulation.checks import (
     check_memory,
@@ -129,7 +128,8 @@ def rollout(
     drives = [joint_drive(model, tau)] + ([] if external is None else [external_drive(model, external)])
     steps = steps_of(model, drives, None if steps is None else whole_number(steps, "steps"))
     store_every = whole_number(store_every, "store_every")
-    batch = _batch(model, start, drives)
+    shapes = {name: x.shape[:-1] for name, x in start.items()} | {drive.name: drive.batch for drive in drives}
+    batch = batch_of(f"rollout of {model.name!r}", shapes)
     rows, size = 1 + -(-steps // store_every), math.prod(batch)
     check_memory(steps, rows, 8 * size * (model.nq + model.nv), f" of {size} states" if batch else "")
     t = np.minimum(np.arange(rows) * store_every, steps) * float(dt)
@@ -138,15 +138,6 @@ def rollout(
     acting = model if truth(passive, "passive") else model.without_resistance
     kernel = rollout_kernel(acting, form, integrator, len(drives) > 1)
     return _Course(acting, form, integrator, kernel, drives, float(dt), steps, store_every, t, q, v).run(progress)
-
-
-def _batch(model: Model, start: dict[str, Array], drives: Sequence[Drive]) -> tuple[int, ...]:
-    shapes = {name: x.shape[:-1] for name, x in start.items()} | {drive.name: drive.batch for drive in drives}
-    try:
-        return np.broadcast_shapes(*shapes.values())
-    except ValueError:
-        listing = ", ".join(f"{name}: {shape}" for name, shape in shapes.items())
-        raise InputError(f"rollout of {model.name!r}: the batch axes do not broadcast together: {listing}.") from None
 
 
 @final

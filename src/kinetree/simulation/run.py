@@ -138,6 +138,14 @@ class Run:
             )
         return self.model
 
+    def check_of(self, model: Model, said: str) -> None:
+        """`InputError` unless it is a run of the model; `said` begins the message."""
+        if model.digest != self.model_digest:
+            raise InputError(
+                f"{said} of {self.model_name!r} with digest {self.model_digest}, the model given is {model.name!r} "
+                f"with digest {model.digest}."
+            )
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the run to a .npz file that `load_run` reads back exactly. The file appears whole or not at all.
 

@@ -87,11 +87,7 @@ def too_fast(model: Model, dt: Any) -> tuple[str, float] | None:
 def _check_same(model: Model, earlier: Any) -> None:
     if not isinstance(earlier, Run):
         raise InputError(f"restart must be a Run, found {type(earlier).__name__}; kt.load_run reads one from a file.")
-    if model.digest != earlier.model_digest:
-        raise InputError(
-            f"restart is a run of {earlier.model_name!r} with digest {earlier.model_digest}, the model given is {model.name!r} "
-            f"with digest {model.digest}."
-        )
+    earlier.check_of(model, "restart is a run")
 
 
 def _simulate(model: Model, q0: Array, v0: Array) -> None:

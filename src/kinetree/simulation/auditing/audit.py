@@ -133,9 +133,5 @@ def _model_of(run: Any, model: Any) -> Model:
         model = run.known_model("audit")
     if not isinstance(model, Model):
         raise InputError(f"audit takes a kinetree Model after the run, found {type(model).__name__}.")
-    if model.digest != run.model_digest:
-        raise InputError(
-            f"the run is of {run.model_name!r} with digest {run.model_digest}, the model given is {model.name!r} "
-            f"with digest {model.digest}."
-        )
+    run.check_of(model, "the run is")
     return model
