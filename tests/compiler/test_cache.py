@@ -164,17 +164,16 @@ def test_keys_differ_where_code_does(monkeypatch):
 
 
 SECOND = """
-import sys, time, numpy as np, zoo, kinetree as kt
+import sys, numpy as np, zoo, kinetree as kt
 name, lowering = sys.argv[1:]
 model = zoo.model(name)
 q, v = model.random(0, 11), np.random.default_rng(0).normal(size=(11, model.nv))
-started = time.process_time()
 kernel = kt.compile(kt.forward_dynamics, model, lowering=lowering)
 kernel(q[0], v[0], v[0])
-took, early = time.process_time() - started, "llvmlite.binding" not in sys.modules
+early = "llvmlite.binding" not in sys.modules
 public = kt.inverse_dynamics(model, q, v, v)
 solve = kt.compile(lambda ops, x: ops.mass.inv @ x, model)
-print(kernel.stats.cached, solve.stats.cached, kernel.stats.lowering, took, early)
+print(kernel.stats.cached, solve.stats.cached, kernel.stats.lowering, early)
 sys.stdout.buffer.write(b"".join(x.tobytes() for x in (kernel(q, v, v), public, solve(q, v))))
 """
 
@@ -226,11 +225,11 @@ def test_nothing_is_kept_when_it_is_off(place):
 
 
 def test_a_humanoid_starts_at_once(place):
-    """In 8 ms of one core where that was measured, without LLVM; 50 ms is a defect anywhere."""
+    """Without LLVM, which is what takes the time; `python -m benchmarks` measures it."""
     process(place, "g1")
-    found = [process(place, "g1")[0] for _ in range(3)]
-    assert min(float(words[3]) for words in found) < 0.05
-    assert found[0][4] == "True" or not (sys.platform == "linux" and platform.machine() == "x86_64")
+    found = process(place, "g1")[0]
+    assert found[:2] == ["True", "True"]
+    assert found[3] == "True" or not (sys.platform == "linux" and platform.machine() == "x86_64")
 
 
 def test_kernels_of_this_process_say_where_they_come_from(place):

@@ -6,7 +6,6 @@ Rewrite the file with KINETREE_UPDATE_SNAPSHOTS=1 and read the difference before
 import json
 import os
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -40,10 +39,8 @@ def elsewhere(text: object, tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("name", ERRORS)
 def test_message(name, load_text, tmp_path, messages):
-    start = time.process_time()
     with pytest.raises(FileError) as caught:
         load_text(ERRORS[name])
-    assert time.process_time() - start < 1.0
     message = elsewhere(caught.value, tmp_path)
     assert message.startswith("FOLDER/robot.urdf:"), "the message names the file and the line"
     assert message.removeprefix("FOLDER/robot.urdf:").split(":")[0].isdigit()

@@ -1,6 +1,4 @@
-"""Whatever the bytes, a model or a KinetreeError, within a second."""
-
-import time
+"""Whatever the bytes, a model or a KinetreeError."""
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -33,12 +31,10 @@ WORDS = [
 def survives(path, data: bytes) -> None:
     path.write_bytes(data)
     for base in ("fixed", "free") if path.suffix == ".urdf" else ("fixed",):
-        start = time.process_time()
         try:
             load(path, base=base)
         except KinetreeError as error:
             assert str(error).startswith(str(path))
-        assert time.process_time() - start < 1.0
 
 
 @SETTINGS
