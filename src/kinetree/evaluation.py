@@ -111,6 +111,20 @@ def batch_of(call: str, shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...
         raise InputError(f"{call}: the batch axes do not broadcast together: {listing}.") from None
 
 
+def numbers(x: Any, core: tuple[int, ...], what: str) -> Array:
+    """Finite numbers (..., *core), or an InputError that says what is wrong."""
+    try:
+        found = np.asarray(x, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be an array of numbers, found {x!s:.80}.") from None
+    if found.shape[max(found.ndim - len(core), 0) :] != core:
+        listing = ", ".join(map(str, core))
+        raise InputError(f"{what} must have shape (..., {listing}), found {found.shape}.")
+    if not np.isfinite(found).all():
+        raise InputError(f"{what} must be finite, found {found[~np.isfinite(found)][0]}.")
+    return found
+
+
 def _array(algorithm: Callable[..., Any], model: Model, name: str, x: Any, dtype: type) -> Array:
     """One argument as an array of numbers whose last axes are right."""
     call = f"{algorithm.__name__} of {model.name!r}: {name}"

@@ -18,7 +18,7 @@ from kinetree.algebra.sko import SKO
 from kinetree.algorithms import articulated, composite, inverse, kinematics, lagrange, operational
 from kinetree.algorithms import momentum as momenta
 from kinetree.errors import InputError
-from kinetree.evaluation import bodies_of, body_of, evaluate, evaluate_reference
+from kinetree.evaluation import bodies_of, body_of, evaluate, evaluate_reference, numbers
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
 
@@ -338,7 +338,7 @@ def jacobian(model: Model, q: ArrayLike, body: str | int, frame: str = "world", 
     k = body_of(model, body)
     if point is None:
         return evaluate(kinematics.jacobian, model, q, body=k, frame=frame)
-    r = _point(point)
+    r = numbers(point, (3,), "point")
     J = evaluate(kinematics.jacobian, model, q, body=k, frame="body")
     angular, linear = J[..., :3, :], J[..., 3:, :]
     linear = linear + np.cross(angular, r[..., None], axis=-2)  # v + ω × r
@@ -392,16 +392,6 @@ def operators(model: Model, q: ArrayLike) -> SKO:
     axes; the leading axes of q and of the vectors broadcast. Complex q is welcome. Raises InputError.
     """
     return evaluation.operators(model, q)
-
-
-def _point(point: ArrayLike) -> Array:
-    try:
-        found = np.asarray(point, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"a point must be an array of numbers, found {point!s:.80}.") from None
-    if found.shape[-1:] != (3,) or not np.isfinite(found).all():
-        raise InputError(f"a point must be finite numbers (..., 3) [m] in body axes, found {point!s:.80}.")
-    return found
 
 
 def check_frame(frame: str) -> None:

@@ -61,4 +61,9 @@ def _message(said: str) -> str:
     words = " ".join(
         line for line in lines if line and not re.fullmatch(r"(Parsing|Required|Unrecognized).*(error|options)", line)
     )
-    return re.sub(r"\s+", " ", words) or "the command line is not understood; see kinetree --help"
+    words = re.sub(r"\s+", " ", words).replace("Invalid choice invalid choice", "Invalid choice")
+    return re.sub(r"Expected one of \(([^)]*)\)", _allowed, words) or "the command line is not understood; see kinetree --help"
+
+
+def _allowed(choices: re.Match[str]) -> str:
+    return "Expected one of " + ", ".join(sorted(set(re.findall("'([^']*)'", choices[1])) - {"None"}))

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from kinetree.errors import InputError
-from kinetree.evaluation import body_of
+from kinetree.evaluation import body_of, numbers
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
 
@@ -93,20 +93,6 @@ def frame(normal: Array, what: str) -> Array:
     t1 = np.stack([1.0 + sign * x * x * a, sign * b, -sign * x], axis=-1)
     t2 = np.stack([b, sign + y * y * a, -y], axis=-1)
     return np.stack([n, t1, t2], axis=-2)
-
-
-def numbers(x: Any, core: tuple[int, ...], what: str) -> Array:
-    """Finite numbers (..., *core), or an InputError that says what is wrong."""
-    try:
-        found = np.asarray(x, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{what} must be an array of numbers, found {x!s:.80}.") from None
-    if found.shape[max(found.ndim - len(core), 0) :] != core:
-        listing = ", ".join(map(str, core))
-        raise InputError(f"{what} must have shape (..., {listing}), found {found.shape}.")
-    if not np.isfinite(found).all():
-        raise InputError(f"{what} must be finite, found {found[~np.isfinite(found)][0]}.")
-    return found
 
 
 def _stacked(arrays: list[Array], axes: int, what: str) -> Array:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.algorithms import impulse as impulses
-from kinetree.contact.contacts import numbers
-from kinetree.evaluation import body_of, evaluate
+from kinetree.evaluation import body_of, evaluate, numbers
 from kinetree.functions import algorithm_of, forward_kinematics
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
