@@ -127,7 +127,7 @@ def _impact(
     space = contact_space(model, q, v, Arranged(contacts.bodies, contacts.sides, points, frames))
     stiffness = np.diagonal(space.A, axis1=-2, axis2=-1)
     lost = stiffness <= LOST * space.size
-    x, phases, possible = _impulses(_LAWS[law], space, eps, mu, lost)
+    x, phases, possible = impulses_of(law, space, eps, mu, lost)
     W = _wrenches(model, contacts, space, x)
     dv, _, joint_impulses = evaluate(impulse_response, model, q, W)
     m = contacts.count
@@ -199,15 +199,13 @@ def _normal_work(space: ContactSpace, phase: _Phase) -> Array:
     return 0.5 * (phase.x * (2.0 * phase.b + _times(space.A, phase.x)))[:, ::3]
 
 
-def _impulses(
-    law: Callable[..., list[_Phase]], space: ContactSpace, eps: Array, mu: Array, lost: Array
-) -> tuple[Array, list[_Phase], Array]:
-    """x (B, 3m), the phases it comes from, and how much of ε was possible (B,).
+def impulses_of(law: str, space: ContactSpace, eps: Array, mu: Array, lost: Array) -> tuple[Array, list[_Phase], Array]:
+    """x (B, 3m), the phases it comes from, and how much of ε was possible (B,), by one of the laws.
 
     Where energy would be gained, x lies between the impulses of ε = 0, which take energy, and those asked for, as near to these
     as it may.
     """
-    phases = law(space, eps, mu, lost)
+    phases = _LAWS[law](space, eps, mu, lost)
     x, possible = np.sum([phase.x for phase in phases], axis=0), np.ones(len(eps))
     gains = np.flatnonzero(_energy(space, x) > GROWTH * np.abs(x * space.u).sum(axis=1))
     if gains.size:
