@@ -113,7 +113,7 @@ def _coriolis_matrix(model: Model) -> CoriolisByColumns | None:
 
 
 def _compliance(model: Model, bodies: tuple[int, ...], frame: str) -> ByColumns | None:
-    if model.nbodies <= 2 * FEW_BODIES:
+    if model.nbodies <= 2 * FEW_BODIES or len(bodies) <= operational.MOST_GATHERED:
         return None
     rows = np.add.outer(6 * np.array(bodies), np.arange(6)).ravel()
     units = np.zeros((len(rows), 6 * model.nbodies))

@@ -1,26 +1,52 @@
-"""Operational-space compliance by blocks of Ω. Source: Jain II (59), (60); blocks by the backward Lyapunov equation (25).
+"""Operational-space compliance by blocks of Ω. Source: Jain II (59), (60).
 
-J M_q⁻¹ J* = blocks of Ω = ψ* H* D⁻¹ H ψ
+J M_q⁻¹ J* = blocks of Ω = ψ* H* D⁻¹ H ψ, of one or two bodies as that product itself, ψ applied to unit wrenches on them by one
+gather; of more by the backward Lyapunov equation (25).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algebra.rigid import sko_model
-from kinetree.algebra.sweeps import piled, rows
+from kinetree.algebra.riccati import articulated
+from kinetree.algebra.rigid import joint_maps, sko_model, weights
+from kinetree.algebra.sweeps import each, gather, piled, rows, total
 from kinetree.algorithms.kinematics import poses
 from kinetree.errors import InputError
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
-from kinetree.spatial.sixvectors import symmetric
+from kinetree.spatial.sixvectors import Shift, plain_matrices, solve, symmetric
 
 RANK = 1e-12
 """Eigenvalue, relative to the unit diagonal it is scaled to, below which a direction of the compliance is lost."""
+MOST_GATHERED = 2
+"""Bodies up to which the product is cheaper than the blocks: every body on the way adds to all blocks."""
 
 
 def compliance(model: Model, q: Array, *, bodies: tuple[int, ...], frame: str) -> Array:
     """Blocks (i, j) of Ω for i, j among m bodies (6m, 6m)."""
+    found = _gathered if len(bodies) <= MOST_GATHERED else _blocks
+    return found(model, q, bodies, frame)
+
+
+def passed_on(received: Array, phi: Shift, H: Array, D: Array, G: Array, units: Array) -> tuple[Array, Array]:
+    """What a body adds to Ω, and what it passes on to its parent of m unit wrenches (6, 6m), from the tips to the base."""
+    X = received + units  # X = Σ ψ X + 1
+    HX = H @ X
+    return symmetric(HX.T @ solve(D, HX)), phi @ (X - G @ HX)  # X* H* D⁻¹ H X,  ψ X = φ (1 − G H) X
+
+
+def _gathered(model: Model, q: Array, bodies: tuple[int, ...], frame: str) -> Array:
+    phi, H = weights(model, q), joint_maps(model, q)
+    _, D, G = articulated(model.tree, phi, H, model.inertias, model.joint_inertias)
+    units = [np.kron([[float(k == body) for body in bodies]], np.eye(6)) for k in range(model.nbodies)]
+    if frame == "world":
+        units = each(lambda pose, W: _twice(pose[0]).T @ W, poses(model, q), units)
+    nothing = np.zeros((6, 6 * len(bodies)))
+    return total(gather(model.tree, passed_on, nothing, plain_matrices(phi), H, D, G, units))
+
+
+def _blocks(model: Model, q: Array, bodies: tuple[int, ...], frame: str) -> Array:
     Omega = sko_model(model, q).Omega
     found = np.zeros((6 * len(bodies), 6 * len(bodies)), dtype=object)
     turned = _turns(model, q, bodies) if frame == "world" else [np.eye(6)] * len(bodies)
@@ -40,8 +66,12 @@ def compliance_product(model: Model, q: Array, wrenches: Array) -> Array:
 def _turns(model: Model, q: Array, bodies: tuple[int, ...]) -> list[Array]:
     """diag(R, R) of each body: motions in body axes to world axes."""
     placed = poses(model, q)
+    return [_twice(placed[k][0]) for k in bodies]
+
+
+def _twice(R: Array) -> Array:
     zero = np.zeros((3, 3))
-    return [np.block([[placed[k][0], zero], [zero, placed[k][0]]]) for k in bodies]
+    return np.block([[R, zero], [zero, R]])
 
 
 def inverse_compliance(model: Model, bodies: tuple[int, ...], C: Array) -> Array:
