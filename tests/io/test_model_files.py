@@ -10,17 +10,25 @@ from kinetree.errors import FileError, InputError
 from kinetree.io import load
 from kinetree.model import (
     Body,
+    Box,
+    Capsule,
+    Cylinder,
     Cylindrical,
     Free,
     Inertia,
     JointDynamics,
     Limits,
+    Mesh,
     Model,
     Planar,
+    Plane,
+    Points,
     Pose,
     Prismatic,
     Revolute,
     Screw,
+    Shape,
+    Sphere,
     Spherical,
     Universal,
     Weld,
@@ -58,7 +66,16 @@ def every_kind() -> Model:
         if joint.quaternion is not None:
             stiffness = armature = np.zeros(joint.nv)
         dynamics = JointDynamics(damping, friction, stiffness, -rest, armature, stop_time)
-        bodies.append(Body(f"b {joint.kind}", parent, joint, placement, inertia, f"j {joint.kind}", limits, dynamics))
+        shapes = [
+            Sphere(rng.uniform()),
+            Capsule(*rng.uniform(size=2)),
+            Cylinder(*rng.uniform(size=2)),
+            Shape(Box(rng.uniform(size=3)), placement, "a box"),
+            Points(rng.normal(size=(4, 3))),
+            Plane(rng.normal(size=3), rng.normal()),
+            Mesh("meshes/a.stl", rng.normal(size=3)),
+        ]
+        bodies.append(Body(f"b {joint.kind}", parent, joint, placement, inertia, f"j {joint.kind}", limits, dynamics, shapes))
         parent = bodies[-1].name
     return Model(tuple(bodies), (0.1, -0.2, 0.3), "каждый", frames={"tool": ("b free", Pose()), "world": (None, Pose())})
 
@@ -87,7 +104,7 @@ def test_files_of_the_first_version(load_text, tmp_path):
     with pytest.raises(FileError, match="unknown key 'dynamics'"):
         load_text(json.dumps(document), suffix=".json")
     for body in document["bodies"]:
-        del body["dynamics"]
+        del body["dynamics"], body["shapes"]
     assert_same(model, load_text(json.dumps(document), suffix=".json"))
 
 
@@ -111,11 +128,14 @@ def test_saving_leaves_no_other_file(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.json", "model.json"]
 
 
+SPHERE = {"kind": "sphere", "name": None, "placement": {"rotation": np.eye(3).tolist(), "translation": [0, 0, 0]}}
+
+
 @pytest.mark.parametrize(
     ("where", "value", "message"),
     [
         (["format"], "urdf", '"format" is'),
-        (["version"], 3, "a newer file needs a newer kinetree"),
+        (["version"], 4, "a newer file needs a newer kinetree"),
         (["version"], True, '"version" is True'),
         (["gravity"], [0, 0], r"lists of shape \(3,\)"),
         (["gravity"], [0, 0, True], '"gravity" is'),
@@ -138,6 +158,10 @@ def test_saving_leaves_no_other_file(tmp_path):
         (["bodies", 0, "dynamics", "armature"], [1, 2], r"lists of shape \(1,\)"),
         (["bodies", 0, "dynamics", "rest"], ["inf"], "allowed: finite numbers"),
         (["bodies", 0, "dynamics"], {}, "lacks 'damping', 'friction'"),
+        (["bodies", 0, "shapes"], [{"kind": "ball"}], "allowed: sphere, capsule"),
+        (["bodies", 0, "shapes"], [{"kind": "sphere", "radius": 1}], "lacks 'name', 'placement'"),
+        (["bodies", 0, "shapes"], [{**SPHERE, "radius": -1}], "radius of a sphere must be positive"),
+        (["bodies", 0, "shapes"], [{**SPHERE, "radius": "r"}], "radius of a sphere must be a number of real numbers"),
         (["version"], [2], '"version" is'),
         (["frames", "base", "body"], "nobody", "allowed: null or a body of the model"),
         (["diagnostics"], [{"code": "a", "message": "b", "file": None, "line": 1.5}], "whole number"),

@@ -26,12 +26,14 @@ from kinetree.model import (
     Prismatic,
     Revolute,
     Screw,
+    Shape,
     Spherical,
     Universal,
     Weld,
 )
 from kinetree.model.checks import LARGEST
 from kinetree.model.saving import FORMAT, VERSION
+from kinetree.model.shapes import GEOMETRIES
 
 _JOINTS: dict[str, type[Joint]] = {
     joint.kind: joint for joint in (Revolute, Prismatic, Screw, Cylindrical, Universal, Spherical, Planar, Free, Weld)
@@ -39,6 +41,7 @@ _JOINTS: dict[str, type[Joint]] = {
 _KEYS = {
     1: ("name", "parent", "joint", "placement", "inertia", "limits"),
     2: ("name", "parent", "joint", "placement", "inertia", "limits", "dynamics"),
+    3: ("name", "parent", "joint", "placement", "inertia", "limits", "dynamics", "shapes"),
 }
 """What a body has, by the version of the file."""
 Made = TypeVar("Made")
@@ -116,6 +119,7 @@ def _read_body(report: Report, entry: Any, where: str, keys: tuple[str, ...]) ->
     bounds = _object(report, entry["limits"], f"{where} limits", tuple(f.name for f in fields(Limits)))
     limits = [_bounds(report, bounds, f.name, f"{where} limits", joint.nv) for f in fields(Limits)]
     of_joint = _read_dynamics(report, entry["dynamics"], f"{where} dynamics", joint.nv) if "dynamics" in keys else None
+    shapes = _read_shapes(report, entry, where) if "shapes" in keys else ()
     return _checked(
         report,
         where,
@@ -128,6 +132,7 @@ def _read_body(report: Report, entry: Any, where: str, keys: tuple[str, ...]) ->
             joint_name,
             Limits(*limits),
             None if of_joint is None else JointDynamics(**of_joint),  # type: ignore[arg-type]
+            shapes,
         ),
     )
 
@@ -147,6 +152,21 @@ def _read_joint(report: Report, entry: Any, where: str) -> Joint:
     _object(report, entry, where, ("name", "kind", *parameters))
     values = [_array(report, entry, key, where, () if key == "pitch" else (3,)) for key in parameters]
     return _checked(report, where, lambda: _JOINTS[kind](*values))
+
+
+def _read_shapes(report: Report, entry: Any, where: str) -> tuple[Shape, ...]:
+    return tuple(_read_shape(report, x, f"{where} shapes[{n}]") for n, x in enumerate(_list(report, entry, "shapes", where)))
+
+
+def _read_shape(report: Report, entry: Any, where: str) -> Shape:
+    kind = _text(report, _object(report, entry, where), "kind", where)
+    if kind not in GEOMETRIES:
+        report.fail(None, f'{where} "kind" is {shown(kind)}; allowed: {", ".join(GEOMETRIES)}')
+    parameters = [f.name for f in fields(GEOMETRIES[kind])]  # type: ignore[arg-type]
+    _object(report, entry, where, ("kind", "name", *parameters, "placement"))
+    name = None if entry["name"] is None else _text(report, entry, "name", where)
+    placement = _read_pose(report, entry["placement"], f"{where} placement")
+    return _checked(report, where, lambda: Shape(GEOMETRIES[kind](**{key: entry[key] for key in parameters}), placement, name))
 
 
 def _read_pose(report: Report, entry: Any, where: str) -> Pose:

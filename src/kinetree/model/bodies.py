@@ -1,4 +1,4 @@
-"""What one body is: a pose, an inertia, limits, and the body that holds them."""
+"""What one body is: an inertia, limits, and the body that holds them."""
 
 from __future__ import annotations
 
@@ -9,42 +9,15 @@ from typing import Any, final
 import numpy as np
 
 from kinetree.errors import ModelError
-from kinetree.model.checks import real_array, rotation_matrix
+from kinetree.model.checks import real_array
 from kinetree.model.dynamics import JointDynamics
 from kinetree.model.joints import Joint
+from kinetree.model.poses import Pose
+from kinetree.model.shapes import shapes_of
 from kinetree.spatial.rotations import skew
 from kinetree.spatial.scalars import Array
 
 PSD_TOLERANCE = 1e-9  # of the largest principal moment
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Pose:
-    """A frame seen from another: rotation (3, 3) turns its axes to the other's, translation (3,) [m] is its origin."""
-
-    rotation: Any = field(default_factory=lambda: np.eye(3))
-    translation: Any = (0.0, 0.0, 0.0)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rotation", rotation_matrix(self.rotation, "the rotation of a pose"))
-        object.__setattr__(self, "translation", real_array(self.translation, (3,), "the translation of a pose"))
-
-    def __matmul__(self, other: Pose) -> Pose:
-        return Pose(self.rotation @ other.rotation, self.rotation @ other.translation + self.translation)
-
-    def inverse(self) -> Pose:
-        """The other frame seen from this one."""
-        return Pose(self.rotation.T, -self.rotation.T @ self.translation)
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Pose)
-            and np.array_equal(self.rotation, other.rotation)
-            and np.array_equal(self.translation, other.translation)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 @final
@@ -176,7 +149,8 @@ class Body:
 
     parent is the parent's name, or None for the ground. placement is the joint frame at q = neutral, in the parent's
     body axes. The body frame is the joint frame after the joint has moved. Without limits there are none; without dynamics the
-    joint does nothing by itself; without a name it is called as the body.
+    joint does nothing by itself; without a name it is called as the body. shapes are what it touches others with, geometries or
+    `Shape`s in body axes, of `kinetree.contact`.
     """
 
     name: str
@@ -187,6 +161,7 @@ class Body:
     joint_name: str = ""
     limits: Limits = None  # type: ignore[assignment]
     dynamics: JointDynamics = None  # type: ignore[assignment]
+    shapes: Any = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -203,6 +178,7 @@ class Body:
         elif self.limits.lower.shape != (self.joint.nv,):
             raise ModelError(f"body {self.name!r}: limits need {self.joint.nv} entries, found {self.limits.lower.size}.")
         object.__setattr__(self, "dynamics", self._dynamics())
+        object.__setattr__(self, "shapes", shapes_of(self.shapes, f"body {self.name!r}"))
 
     def _dynamics(self) -> JointDynamics:
         if self.dynamics is None:

@@ -12,12 +12,14 @@ from typing import Any, final
 import numpy as np
 
 from kinetree.errors import ModelError
-from kinetree.model.bodies import Body, Limits, Pose
+from kinetree.model.bodies import Body, Limits
 from kinetree.model.checks import real_array
 from kinetree.model.dynamics import JointDynamics
 from kinetree.model.lean import LeanModel, lean_bodies, once_each
+from kinetree.model.poses import Pose
 from kinetree.model.resistance import Resistance, resistances, resists, without_resistance
 from kinetree.model.saving import save
+from kinetree.model.shapes import Shape, shapes_of
 from kinetree.model.singular import joint_without_inertia
 from kinetree.model.tree import GROUND, Tree
 from kinetree.spatial.scalars import Array
@@ -158,11 +160,31 @@ class Model:
 
     @cached_property
     def digest(self) -> str:
-        """A fingerprint of everything that decides the motion; a run file carries it."""
+        """A fingerprint of everything that decides the motion but for contact; a run file carries it."""
         text = repr((self.gravity.tolist(), self.parents))
         for body in self.bodies:
             text += repr((body.name, body.joint_name, body.joint.kind, body.joint.parameters, _numbers(body), *_of_joint(body)))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @cached_property
+    def shapes(self) -> tuple[tuple[int, Shape], ...]:
+        """What bodies touch others with: (index of the body, shape) of each, in the order of the bodies."""
+        return tuple((k, shape) for k, body in enumerate(self.bodies) for shape in body.shapes)
+
+    def with_shapes(self, shapes: Mapping[str, Any]) -> Model:
+        """The model with other shapes on the bodies named: {body: geometry, Shape, or several}; the rest keep theirs.
+
+        The digest and the compiled kernels stay the same. Raises ModelError.
+        """
+        if not isinstance(shapes, Mapping):
+            raise ModelError(f"with_shapes takes {{body: shapes}}, such as {{'foot': [Sphere(0.1)]}}, found {shapes!r:.80}.")
+        bodies = list(self.bodies)
+        for name, given in shapes.items():
+            k = self.body_index(name)
+            bodies[k] = replace(bodies[k], shapes=shapes_of(given, f"body {bodies[k].name!r}"))
+        found = replace(self, bodies=tuple(bodies))
+        object.__setattr__(found, "kernels", self.kernels)
+        return found
 
     def body_index(self, body: str | int) -> int:
         """Index of a body given by name or index; `ModelError` listing the names that exist."""

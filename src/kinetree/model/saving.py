@@ -15,13 +15,15 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import FileError, InputError
-from kinetree.model.bodies import Body, Limits, Pose
+from kinetree.model.bodies import Body, Limits
 from kinetree.model.dynamics import JointDynamics
+from kinetree.model.poses import Pose
+from kinetree.model.shapes import Shape
 
 if TYPE_CHECKING:
     from kinetree.model.model import Model
 
-FORMAT, VERSION = "kinetree-model", 2
+FORMAT, VERSION = "kinetree-model", 3
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> None:
@@ -89,7 +91,13 @@ def _body(body: Body) -> dict[str, Any]:
         "inertia": inertia,
         "limits": limits,
         "dynamics": {f.name: getattr(body.dynamics, f.name).tolist() for f in fields(JointDynamics)},
+        "shapes": [_shape(shape) for shape in body.shapes],
     }
+
+
+def _shape(shape: Shape) -> dict[str, Any]:
+    geometry = {f.name: getattr(shape.geometry, f.name) for f in fields(shape.geometry)}  # type: ignore[arg-type]
+    return {"kind": shape.geometry.kind, "name": shape.name, **geometry, "placement": _pose(shape.placement)}
 
 
 def _pose(pose: Pose) -> dict[str, Any]:

@@ -1,0 +1,192 @@
+"""Gaps against a collision library, against the velocities of what touches, and against themselves turned round."""
+
+import coal
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kinetree as kt
+from kinetree.contact import Box, Capsule, Plane, Points, Scene, Shape, Sphere, candidates
+from kinetree.contact.distances import contact
+from kinetree.errors import InputError, ModelError
+
+UNIT = kt.Inertia(1.0, tensor=np.eye(3))
+ROUND = {"sphere": Sphere(0.3), "capsule": Capsule(0.2, 0.9)}
+SOLIDS = {**ROUND, "box": Box((0.5, 0.8, 1.1))}
+PAIRS = [(a, b) for n, a in enumerate(SOLIDS) for b in list(SOLIDS)[: n + 1]]
+LIMIT = 1e-9
+"""Coal iterates to about 1e-10; and lengths here are about 1."""
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def two(first, second):
+    """Two free bodies that may touch each other."""
+    return kt.Model([kt.Body(name, None, kt.Free(), inertia=UNIT, shapes=x) for name, x in (("a", first), ("b", second))])
+
+
+def placed(seed, far=1.2):
+    """Poses of two bodies, about as far from each other as they are large."""
+    rng = np.random.default_rng(seed)
+    q = rng.normal(size=(2, 7))
+    q[:, :4] /= np.linalg.norm(q[:, :4], axis=1, keepdims=True)
+    q[:, 4:] *= far / np.linalg.norm(q[:, 4:], axis=1, keepdims=True) * rng.uniform(0.1, 0.7)
+    return q.ravel()
+
+
+def of_coal(geometry):
+    if isinstance(geometry, Sphere):
+        return coal.Sphere(geometry.radius)
+    if isinstance(geometry, Capsule):
+        return coal.Capsule(geometry.radius, geometry.length)
+    return coal.Box(*geometry.size)
+
+
+def coal_distance(model, q):
+    """Signed distance of the shapes of two bodies, and the normal from the second to the first."""
+    R, p = kt.forward_kinematics(model, q)
+    poses = [coal.Transform3s(R[k], p[k]) for k in range(2)]
+    request, result = coal.DistanceRequest(), coal.DistanceResult()
+    request.gjk_tolerance = request.epa_tolerance = 1e-12
+    request.gjk_max_iterations = request.epa_max_iterations = 1000
+    first, second = (of_coal(body.shapes[0].geometry) for body in model.bodies)
+    found = coal.distance(first, poses[0], second, poses[1], request, result)
+    return found, -result.normal
+
+
+MODELS = {(a, b): two(SOLIDS[a], SOLIDS[b]) for a, b in PAIRS}
+EACH = {names: candidates(model, Scene(ground=())) for names, model in MODELS.items()}
+
+
+@pytest.mark.parametrize("names", [pair for pair in PAIRS if pair != ("box", "box")])
+@settings(max_examples=60, deadline=None)
+@given(seed=SEEDS)
+def test_distances_are_those_of_coal(names, seed):
+    """Apart, and where no more than the radius of the rounder shape is inside."""
+    model, q = MODELS[names], placed(seed)
+    found, (distance, normal) = EACH[names].at(q), coal_distance(model, q)
+    k = int(np.argmin(found.gap))
+    radius = min(x.geometry.radius for _, x in model.shapes if not isinstance(x.geometry, Box))
+    if distance > -radius or "box" not in names:
+        assert abs(found.gap[k] - distance) < LIMIT
+        sign = 1.0 if EACH[names].bodies[k] == (0, 1) else -1.0
+        if distance > -0.9 * radius:
+            assert np.abs(sign * found.normals[k] - normal).max() < 1e-5
+    else:
+        assert found.gap[k] < 0.0
+
+
+@settings(max_examples=200, deadline=None)
+@given(seed=SEEDS)
+def test_boxes_are_apart_where_they_are(seed):
+    """No gap is below 0 where two boxes are apart, nor larger than their distance; one is where they are not."""
+    model, q = MODELS["box", "box"], placed(seed)
+    found, (distance, _) = EACH["box", "box"].at(q), coal_distance(model, q)
+    if distance > LIMIT:
+        assert LIMIT / 10 < found.gap.min() < distance + LIMIT
+    elif distance < -LIMIT:
+        assert distance - LIMIT < found.gap.max()
+        assert found.gap.min() < 0.0
+
+
+@pytest.mark.parametrize("names", PAIRS)
+@settings(max_examples=40, deadline=None)
+@given(seed=SEEDS)
+def test_gaps_change_as_points_move(names, seed):
+    """d gap = normal · (velocity of the first body − of the second) at the point: kt.Contact's own first row."""
+    model, found, q = MODELS[names], EACH[names], placed(seed)
+    v = np.random.default_rng(seed).normal(size=model.nv)
+    at = found.at(q)
+    h = 1e-6
+    q1, q0 = kt.integrate(model, q, h * v), kt.integrate(model, q, -h * v)
+    rate = (found.at(q1).gap - found.at(q0).gap) / (2 * h)
+    smooth = np.abs(found.at(q1).normals - found.at(q0).normals).max(axis=1) < 1e-4
+    expected = [normal_velocity(model, q, v, *c) for c in zip(found.bodies, at.points, at.normals, strict=True)]
+    solids = [model.bodies[own].shapes[0].geometry for own, _ in found.bodies]
+    radius = [x.radius if isinstance(x, Capsule) else 0.0 for x in solids]
+    lines = np.array([("half" in name or "edge" in name) and "box" in name for name in found.names])
+    depth = np.where(lines, np.abs(at.gap + radius), 0.0)  # of lines in boxes, what is stated is so where they touch
+    assert (np.abs(rate - expected) < 1e-4 + 10.0 * depth)[smooth & (depth < 0.1)].all()
+
+
+def normal_velocity(model, q, v, bodies, point, normal):
+    (own, other), (R, p) = bodies, kt.forward_kinematics(model, q)
+    rate = normal @ kt.jacobian(model, q, own, point=point)[3:] @ v
+    if other < 0:
+        return rate
+    x = R[other].T @ (p[own] + R[own] @ point - p[other])
+    return rate - normal @ kt.jacobian(model, q, other, point=x)[3:] @ v
+
+
+def test_ground():
+    """A ball, points and a box over planes: what is stated of each, and of the coefficients of their pairs."""
+    box = Shape(Box((0.2, 0.4, 0.6)), kt.Pose(translation=[0.1, 0.0, 0.0]))
+    model = two([Sphere(0.1), Points([[0, 0, -0.2], [0, 0, 0.3]])], box)
+    wall = Plane((-2.0, 0.0, 0.0), -4.0)  # x ≥ 2 is solid
+    scene = Scene((Plane(), wall), [("a", None), (None, "b")], {("a", None): 0.5}, {(None, "b"): 0.25})
+    found = candidates(model, scene)
+    q = model.neutral()
+    q[[4, 6, 11, 13]] = 1.5, 0.3, 1.0, 1.0
+    at = found.at(q)
+    assert found.bodies == ((0, -1),) * 6 + ((1, -1),) * 16
+    assert found.friction.tolist() == [0.5] * 6 + [0.0] * 16
+    assert found.restitution.tolist() == [0.0] * 6 + [0.25] * 16
+    assert np.abs(at.gap[:6] - [0.2, 0.4, 0.1, 0.6, 0.5, 0.5]).max() < 1e-15
+    assert np.abs(np.sort(at.gap[6:14]) - ([0.7] * 4 + [1.3] * 4)).max() < 1e-15
+    assert np.abs(at.points[:2] - [[0, 0, -0.1], [0.1, 0, 0]]).max() < 1e-15
+    assert np.array_equal(at.normals[:2], [[0, 0, 1], [-1, 0, 0]])
+
+
+def test_batches_are_states_one_by_one():
+    q = np.stack([placed(seed) for seed in range(6)]).reshape(2, 3, -1)
+    together = EACH["box", "capsule"].at(q)
+    for n in np.ndindex(2, 3):
+        for a, b in zip(EACH["box", "capsule"].at(q[n]), together, strict=True):
+            assert np.array_equal(a, b[n])
+
+
+@pytest.mark.parametrize("names", PAIRS)
+def test_kernels_are_the_functions_they_come_from(names):
+    model, found = MODELS[names], EACH[names]
+    for seed in range(20):
+        q = placed(seed)
+        R, p = kt.forward_kinematics(model, q)
+        at = found.at(q)
+        for n, (kind, a, b, swapped, x) in enumerate(found.features):
+            gap, point, normal = contact(kind, swapped, (R[a], p[a]), (R[b], p[b]), np.array(x))
+            assert abs(gap - at.gap[n]) < 1e-12
+            assert np.abs(point - at.points[n]).max() < 1e-6
+            assert np.abs(normal - at.normals[n]).max() < 1e-9
+
+
+WRONG = {
+    "radius": (lambda: Sphere(-0.1), "the radius of a sphere must be positive, found -0.1 m"),
+    "length": (lambda: Capsule(0.1, -1.0), "the length of a capsule must not be negative, found -1 m"),
+    "size": (lambda: Box((1.0, 0.0, 1.0)), "three positive lengths"),
+    "no points": (lambda: Points([]), "at least one point"),
+    "flat points": (lambda: Points([0.0, 0.0, 1.0]), r"points must be an array of shape \(3, 3\)"),
+    "NaN": (lambda: Points([[0.0, 0.0, np.nan]]), "points must be finite"),
+    "normal": (lambda: Plane((0.0, 0.0, 0.0)), "the normal of a plane must not be zero"),
+    "placement": (lambda: Shape(Sphere(0.1), [0, 0, 1]), "placement of a shape must be a kinetree Pose"),
+    "geometry": (lambda: two(3.0, ()), "body 'a': shapes must be geometries"),
+    "ground": (lambda: Scene("floor"), "the ground of a scene: shapes must be geometries"),
+    "friction": (lambda: Scene(friction=-0.1), "friction of a scene must be a number of at least 0, .* found -0.1"),
+    "restitution": (lambda: Scene(restitution={("a", None): 2}), r"restitution of \('a', None\) of a scene must be .* 0 to 1"),
+    "law": (lambda: Scene(law="Newton"), "law must be one of 'newton'"),
+    "pairs": (lambda: Scene(pairs=["a", "b"]), "pairs of a scene must be a list of"),
+    "unknown": (lambda: candidates(MODELS["box", "box"], Scene(pairs=[("a", "c")])), "no body named 'c'"),
+    "unknown friction": (lambda: candidates(MODELS["box", "box"], Scene(friction={("c", None): 1})), "no body named 'c'"),
+    "itself": (lambda: candidates(MODELS["box", "box"], Scene(pairs=[("a", "a")])), "names the same twice"),
+    "bare": (lambda: candidates(two(Sphere(1.0), ()), Scene(pairs=[("b", None)])), "body 'b' of 'model' has no shapes"),
+    "no ground": (lambda: candidates(MODELS["box", "box"], Scene((), [("a", None)])), "ground=.. holds no shape"),
+    "planes": (lambda: candidates(two(Plane(), ()), Scene(pairs=[("a", None)])), "nothing that could touch"),
+    "with_shapes": (lambda: MODELS["box", "box"].with_shapes([Sphere(1.0)]), "with_shapes takes {body: shapes}"),
+    "q": (lambda: EACH["box", "box"].at([0.0]), "q must have shape"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_input(what):
+    call, message = WRONG[what]
+    with pytest.raises((InputError, ModelError), match=message):
+        call()
