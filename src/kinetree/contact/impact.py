@@ -105,8 +105,8 @@ def impact(
         raise InputError(f"law must be one of {', '.join(map(repr, _LAWS))}, found {law!r}.")
     found = arranged(model, contacts)
     state = checked_arguments(impact, model, (q, v))
-    eps = _coefficients(restitution, found.count, "restitution", 1.0)
-    mu = _coefficients(friction, found.count, "friction", np.inf)
+    eps = coefficients(restitution, found.count, "restitution", 1.0)
+    mu = coefficients(friction, found.count, "friction", np.inf)
     arrays = {"q": (state["q"], 1), "v": (state["v"], 1), "points": (found.points, 2), "frames": (found.frames, 3)}
     arrays |= {"restitution": (eps, 1), "friction": (mu, 1)}
     batch = batch_of(f"impact of {model.name!r}", {name: x.shape[: x.ndim - core] for name, (x, core) in arrays.items()})
@@ -264,7 +264,8 @@ def _times(A: Array, x: Array) -> Array:
     return np.einsum("bij,bj->bi", A, x)
 
 
-def _coefficients(given: Any, m: int, what: str, most: float) -> Array:
+def coefficients(given: Any, m: int, what: str, most: float) -> Array:
+    """ε or μ (..., m), or an InputError if they are not between 0 and the most."""
     try:
         found = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
