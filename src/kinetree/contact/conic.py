@@ -19,13 +19,13 @@ from numpy.typing import ArrayLike
 
 from kinetree.contact.contacts import Contact, arranged
 from kinetree.contact.impact import coefficients
-from kinetree.errors import InputError
+from kinetree.errors import InputError, KinetreeError, MissingExtraError
 from kinetree.functions import forward_kinematics, jacobian, mass_matrix
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
 
-ACCURACY = 1e-13
-"""Asked of the solver, in impulses and velocities scaled to the size of one."""
+ACCURACIES = 1e-13, 1e-12, 1e-11, 1e-10, 1e-9
+"""Asked of the solver, in impulses and velocities scaled to the size of one, until it says that it got there."""
 STEADY = 1e-9
 """Of the largest velocity: change of s that ends the iteration."""
 ITERATIONS = 200
@@ -62,7 +62,9 @@ def conic_impact(
 
     Raises
     ------
-    InputError : Clarabel is not installed; a batch of states; see `kinetree.impact`
+    MissingExtraError : Clarabel is not installed
+    InputError : a batch of states; see `kinetree.impact`
+    KinetreeError : Clarabel finds no solution, whatever accuracy it is asked for
 
     Cost: O(nv³ + m³) for each of some programs
     """
@@ -128,11 +130,14 @@ def program(A: Array, b: Array, least: Array, mu: Array) -> Array:
     rows = sparse.csc_matrix(-np.concatenate([pressed, *cones]))
     bounds = np.concatenate([-least / size / speed, np.zeros(3 * m)])
     kinds = [clarabel.NonnegativeConeT(m), *(clarabel.SecondOrderConeT(3) for _ in range(m))]
-    settings = clarabel.DefaultSettings()
+    settings, found = clarabel.DefaultSettings(), None
     settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = ACCURACY
-    found = clarabel.DefaultSolver(sparse.triu(P, format="csc"), linear, rows, bounds, kinds, settings).solve()
-    return speed * S * np.array(found.x)
+    for accuracy in ACCURACIES:
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = accuracy
+        found = clarabel.DefaultSolver(sparse.triu(P, format="csc"), linear, rows, bounds, kinds, settings).solve()
+        if str(found.status) == "Solved":
+            return speed * S * np.array(found.x)
+    raise KinetreeError(f"Clarabel found no impulses of {m} contacts: {found.status}. kinetree.impact may.")
 
 
 def _solver() -> tuple[Any, Any]:
@@ -140,5 +145,5 @@ def _solver() -> tuple[Any, Any]:
         import clarabel  # pyright: ignore[reportMissingImports]
         from scipy import sparse
     except ImportError:
-        raise InputError('kinetree.contact.conic needs Clarabel: pip install "kinetree[conic]".') from None
+        raise MissingExtraError('kinetree.contact.conic needs Clarabel: pip install "kinetree[conic]".') from None
     return clarabel, sparse
