@@ -130,14 +130,15 @@ def program(A: Array, b: Array, least: Array, mu: Array) -> Array:
     rows = sparse.csc_matrix(-np.concatenate([pressed, *cones]))
     bounds = np.concatenate([-least / size / speed, np.zeros(3 * m)])
     kinds = [clarabel.NonnegativeConeT(m), *(clarabel.SecondOrderConeT(3) for _ in range(m))]
-    settings, found = clarabel.DefaultSettings(), None
+    settings, status = clarabel.DefaultSettings(), ""
     settings.verbose = False
     for accuracy in ACCURACIES:
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = accuracy
         found = clarabel.DefaultSolver(sparse.triu(P, format="csc"), linear, rows, bounds, kinds, settings).solve()
-        if str(found.status) == "Solved":
+        status = str(found.status)
+        if status == "Solved":
             return speed * S * np.array(found.x)
-    raise KinetreeError(f"Clarabel found no impulses of {m} contacts: {found.status}. kinetree.impact may.")
+    raise KinetreeError(f"Clarabel found no impulses of {m} contacts, its status is {status}. kinetree.impact may.")
 
 
 def _solver() -> tuple[Any, Any]:
