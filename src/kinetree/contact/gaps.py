@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from functools import cache, cached_property
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
 from kinetree.algorithms import kinematics
-from kinetree.contact.distances import contact
+from kinetree.compiler.graph import Graph
+from kinetree.compiler.kernel import build_once, straight_source
+from kinetree.contact.distances import FIELDS, SKELETONS, contact
 from kinetree.contact.features import Feature, features
 from kinetree.contact.scene import Scene, coefficients, pairs_of
 from kinetree.errors import InputError
 from kinetree.evaluation import evaluate
 from kinetree.model import GROUND, Model
 from kinetree.spatial.scalars import Array, array
+
+MOST_TOGETHER: Final = 32
+"""Candidates up to which one kernel goes from q to all of them; of more, one for each kind goes through all pairs of bodies."""
+Plain = tuple[str, int, int, bool, tuple[float, ...]]
+"""A feature without its name: what a kernel is made of, and kept by."""
+
+
+@final
+class Features(tuple[Plain, ...]):
+    """Features by which a kernel is kept, hashed once."""
+
+    @cached_property
+    def _hash(self) -> int:
+        return super().__hash__()
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 class Touching(NamedTuple):
@@ -49,7 +71,8 @@ class Candidates:
     friction: Array
     restitution: Array
     names: tuple[str, ...]
-    features: tuple[Any, ...]
+    features: Features
+    groups: tuple[Group, ...]
 
     @property
     def count(self) -> int:
@@ -58,10 +81,45 @@ class Candidates:
 
     def at(self, q: Any) -> Touching:
         """Gaps, points and normals at q (..., nq). Raises InputError."""
-        if not self.features:
-            batch = np.shape(q)[:-1]
-            return Touching(np.zeros((*batch, 0)), np.zeros((*batch, 0, 3)), np.zeros((*batch, 0, 3)))
-        return Touching(*evaluate(touching, self.model, q, features=self.features))
+        if self.count <= MOST_TOGETHER:
+            found = evaluate(touching, self.model, q, features=self.features) if self.count else ()
+            return Touching(*found) if found else _nothing(np.shape(q)[:-1], 0)
+        R, p = evaluate(kinematics.forward_kinematics, self.model, q)
+        batch = R.shape[:-3]
+        R = np.concatenate([R, np.broadcast_to(np.eye(3), (*batch, 1, 3, 3))], axis=-3)  # the world is body −1
+        p = np.concatenate([p, np.zeros((*batch, 1, 3))], axis=-2)
+        found = _nothing(batch, self.count)
+        for group in self.groups:
+            group.fill(found, R, p)
+        return found
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Features of one kind that stand next to each other, c of each of several pairs of bodies: `where` they are among all.
+
+    own, other (pairs,); numbers (c, pairs, size): NumPy then goes along the pairs, which are many.
+    """
+
+    kind: str
+    is_swapped: bool
+    where: slice
+    own: Array
+    other: Array
+    numbers: Array
+
+    def fill(self, found: Touching, R: Array, p: Array) -> None:
+        """Write down what is found with bodies at R (..., n, 3, 3), p (..., n, 3)."""
+        poses = [y for k in (self.own, self.other) for y in (R.take(k, -3)[..., None, :, :, :], p.take(k, -2)[..., None, :, :])]
+        shape = (*p.shape[:-2], *self.numbers.shape[:2])
+        gap, points, normals = found
+        out = (
+            gap[..., self.where].reshape(shape),
+            points[..., self.where, :].reshape(*shape, 3),
+            normals[..., self.where, :].reshape(*shape, 3),
+        )
+        _kernel(self.kind, self.is_swapped)(*poses, self.numbers, out=out)
 
 
 def candidates(model: Model, scene: Scene) -> Candidates:
@@ -74,32 +132,63 @@ def candidates(model: Model, scene: Scene) -> Candidates:
     """
     pairs = pairs_of(model, scene)
     mu, epsilon = (coefficients(model, scene, name, pairs) for name in ("friction", "restitution"))
-    found: list[Feature] = []
-    of_pair: list[int] = []
+    runs: dict[Any, list[tuple[int, list[Feature]]]] = {}
     for n, pair in enumerate(pairs):
-        own = list(features(pair))
-        if not own and scene.pairs is not None:
+        of_pair = list(features(pair))
+        if not of_pair and scene.pairs is not None:
             raise InputError(
                 f"pairs of a scene: a {pair.shape.geometry.kind} of body {model.body_names[pair.first]!r} and a "
                 f"{pair.other.geometry.kind} have nothing that could touch."
             )
-        found += own
-        of_pair += [n] * len(own)
+        for key, run in itertools.groupby(of_pair, key=lambda x: (x.kind, x.is_swapped, x.own)):
+            listed = list(run)
+            runs.setdefault((*key[:2], len(listed)), []).append((n, listed))
+    order = [(n, run[c]) for (*_, length), group in runs.items() for c in range(length) for n, run in group]
     return Candidates(
         model,
-        tuple(feature.bodies for feature in found),
-        np.array(mu)[of_pair],
-        np.array(epsilon)[of_pair],
-        tuple(_name(model, feature) for feature in found),
-        tuple((*feature[:4], tuple(map(float, feature.numbers))) for feature in found),
+        tuple(feature.bodies for _, feature in order),
+        np.array([mu[n] for n, _ in order]),
+        np.array([epsilon[n] for n, _ in order]),
+        tuple(_name(model, feature) for _, feature in order),
+        Features((*feature[:4], tuple(map(float, feature.numbers))) for _, feature in order),
+        tuple(_groups(runs)),
     )
 
 
-def touching(model: Model, q: Array, *, features: tuple[Any, ...]) -> tuple[Array, Array, Array]:
+def touching(model: Model, q: Array, *, features: tuple[Plain, ...]) -> tuple[Array, Array, Array]:
     """Gaps (m,), points (m, 3) and normals (m, 3) of features."""
     poses = [*kinematics.poses(model, q), kinematics.ORIGIN]  # the world is body −1
     found = [contact(kind, swapped, poses[a], poses[b], np.array(x)) for kind, a, b, swapped, x in features]
     return tuple(array(list(part)) for part in zip(*found, strict=True))  # type: ignore[return-value]
+
+
+@cache
+def _kernel(kind: str, is_swapped: bool) -> np.ufunc:
+    """(R, p of own, R, p of other, numbers) → gap, point, normal of one feature."""
+
+    def sources() -> Any:
+        skeleton, field = kind.split("-")
+        graph = Graph()
+        poses = [graph.input(shape) for shape in ((3, 3), (3,)) * 2]
+        numbers = graph.input((SKELETONS[skeleton] + 1 + FIELDS[field][0],))
+        return straight_source(graph, [*poses, numbers], contact(kind, is_swapped, poses[:2], poses[2:], numbers)), None
+
+    doc = f"Gap, point and normal of {kind}: (R, p, R, p, numbers)."
+    return build_once("contact", doc, (_kernel.__wrapped__, kind, is_swapped), sources, warn=False)
+
+
+def _groups(runs: dict[Any, list[tuple[int, list[Feature]]]]) -> Iterator[Group]:
+    start = 0
+    for (kind, is_swapped, length), found in runs.items():
+        stop = start + length * len(found)
+        own, other = (np.array([getattr(run[0], side) for _, run in found]) for side in ("own", "other"))
+        numbers = np.array([[run[c].numbers for _, run in found] for c in range(length)], dtype=float)
+        yield Group(kind, is_swapped, slice(start, stop), own, other, numbers)
+        start = stop
+
+
+def _nothing(batch: tuple[int, ...], count: int) -> Touching:
+    return Touching(np.empty((*batch, count)), np.empty((*batch, count, 3)), np.empty((*batch, count, 3)))
 
 
 def _name(model: Model, feature: Feature) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from kinetree.io.collisions import Shapes, carried
 from kinetree.io.joints import UrdfJoint
 from kinetree.io.links import PSD_TOLERANCE, Link, Mass, listed_moments
 from kinetree.io.poses import IDENTITY
@@ -15,9 +16,9 @@ Frames = dict[str, tuple[str | None, Pose]]
 
 
 def merged(
-    report: Report, links: Mapping[str, Link], root: str, joints: Sequence[UrdfJoint], free: bool
+    report: Report, links: Mapping[str, Link], root: str, joints: Sequence[UrdfJoint], shapes: Shapes, free: bool
 ) -> tuple[list[Body], Frames]:
-    """Bodies, parents first, and the frames of the links that are not bodies. The ground is None."""
+    """Bodies, parents first, and the frames of the links that are not bodies. The ground is None, and keeps no shapes."""
     base = root if free else None
     frames: Frames = {root: (base, IDENTITY)}
     carriers: dict[str, tuple[str | None, UrdfJoint | None]] = {root: (None, None)} if free else {}
@@ -40,14 +41,14 @@ def merged(
             f"nothing moves: every link is fixed to the root link {shown(root)}, which is fixed to the ground; "
             'load it with base="free", or give it a joint that moves',
         )
-    bodies, places = [], {}
+    bodies, places, touching = [], {}, carried(shapes, frames)
     for name, (carrier, joint) in carriers.items():
         places[name] = joint.element if joint else links[root].element
         inertia = _sum(report, parts[name], name)
         if joint is None or joint.motion is None or joint.limits is None:  # the root; others that reach here move
-            bodies.append(Body(name, None, Free(), placements[name], inertia, "root_joint"))
+            bodies.append(Body(name, None, Free(), placements[name], inertia, "root_joint", shapes=touching.get(name, ())))
         else:
-            own = joint.limits, joint.dynamics
+            own = joint.limits, joint.dynamics, touching.get(name, ())
             bodies.append(Body(name, carrier, joint.motion, placements[name], inertia, joint.name, *own))
     _check_moved_inertia(report, bodies, places)
     return bodies, {name: frame for name, frame in frames.items() if name != frame[0]}

@@ -1,7 +1,6 @@
 """Mesh paths: never opened, since the dynamics need no mesh, but looked at, since a path may reach elsewhere."""
 
 import posixpath
-from collections.abc import Iterable
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -20,27 +19,42 @@ class Places(NamedTuple):
         """Whether a normalised absolute path lies in one of the places."""
         return any(PurePosixPath(path).is_relative_to(place.as_posix()) for place in (self.folder.parent, *self.roots))
 
-    def has_package(self, name: str) -> bool:
-        """Whether a package is a folder above the model, beside one of those, or in a root."""
-        above = (self.folder, *self.folder.parents)
-        return any(place.name == name or (place / name).is_dir() for place in (*self.roots, *above))
+    def package(self, name: str) -> Path | None:
+        """The folder of a package, which is a folder above the model, beside one of those, or in a root; None if not found."""
+        if not (_is_name(name) and name not in (".", "..")):
+            return None
+        for place in (*self.roots, self.folder, *self.folder.parents):
+            if place.name == name or (place / name).is_dir():
+                return place if place.name == name else place / name
+        return None
+
+    def path_of(self, filename: str) -> str | None:
+        """The path of a mesh, or its name as it stands if that names a package that is not found; None if it lies outside."""
+        scheme, rest = _split(filename)
+        if scheme != "package":
+            inside = _is_inside(scheme, rest, self)
+            return posixpath.normpath(posixpath.join(self.folder.as_posix(), unquote(rest))) if inside else None
+        name, path = _in_package(rest)
+        if _is_beyond(name, path):
+            return None
+        folder = self.package(name)
+        return filename if folder is None else (folder / path).as_posix()
 
 
-def check_meshes(report: Report, robot: Element, folder: Path, roots: Iterable[Path]) -> None:
+def check_meshes(report: Report, robot: Element, places: Places) -> None:
     """One note for all mesh paths that reach outside the model's places, one for all packages that are not found."""
-    places = Places(folder, tuple(roots))
     known: dict[str, bool] = {}
     outside: list[Element] = []
     unknown: list[Element] = []
     names: dict[str, None] = {}
     for mesh in robot.iter("mesh"):
         filename = (mesh.get("filename") or "").replace("\\", "/")
-        scheme, rest = filename.split("://", 1) if "://" in filename else ("", filename)
+        scheme, rest = _split(filename)
         if scheme == "package":
-            name, _, path = rest.lstrip("/").partition("/")
-            if posixpath.normpath(path).startswith("..") or name in ("", ".", ".."):
+            name, path = _in_package(rest)
+            if _is_beyond(name, path):
                 outside.append(mesh)
-            elif not known.setdefault(name, known[name] if name in known else _is_name(name) and places.has_package(name)):
+            elif not known.setdefault(name, known[name] if name in known else places.package(name) is not None):
                 unknown.append(mesh)
                 names[name] = None
         elif filename and not _is_inside(scheme, rest, places):
@@ -59,6 +73,22 @@ def check_meshes(report: Report, robot: Element, folder: Path, roots: Iterable[P
             f"mesh filename {shown(unknown[0].get('filename', ''))} names a package that is not found above or beside "
             f"the model's folder or in roots{_others(unknown)}; not opened; declare the package's folder in roots",
         )
+
+
+def _split(filename: str) -> tuple[str, str]:
+    """Scheme and rest."""
+    scheme, found, rest = filename.partition("://")
+    return (scheme, rest) if found else ("", filename)
+
+
+def _in_package(rest: str) -> tuple[str, str]:
+    """Package and path of what stands behind package://"""
+    name, _, path = rest.lstrip("/").partition("/")
+    return name, path
+
+
+def _is_beyond(name: str, path: str) -> bool:
+    return posixpath.normpath(path).startswith("..") or name in ("", ".", "..")
 
 
 def _is_name(name: str) -> bool:

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
 from kinetree.errors import ModelError
+from kinetree.io.collisions import read_collisions
 from kinetree.io.joints import check_mimics, read_joint
 from kinetree.io.links import read_link
 from kinetree.io.merge import merged
-from kinetree.io.meshes import check_meshes
+from kinetree.io.meshes import Places, check_meshes
 from kinetree.io.order import depth_first
 from kinetree.io.report import Report, shown
 from kinetree.io.xml import Element, xml_document
@@ -42,8 +43,10 @@ def urdf_model(
     joints = _by_name(report, "joint", (read_joint(report, element) for element in robot.iterchildren("joint")))
     root, order = depth_first(report, links, joints)
     check_mimics(report, joints)
-    check_meshes(report, robot, path.absolute().parent, roots)
-    bodies, frames = merged(report, links, root, order, free=base == "free")
+    places = Places(path.absolute().parent, tuple(roots))
+    check_meshes(report, robot, places)
+    shapes = read_collisions(report, links.values(), places)
+    bodies, frames = merged(report, links, root, order, shapes, free=base == "free")
     try:
         return Model(
             tuple(bodies),
