@@ -12,8 +12,6 @@ from tolerance import EPS, assert_close, gamma
 
 import kinetree as kt
 from kinetree.contact.contacts import arranged
-from kinetree.contact.gauss_seidel import one_sweep, swept
-from kinetree.contact.laws import Laws, step_sizes
 from kinetree.contact.space import contact_space
 
 LAWS = "newton", "poisson", "energetic"
@@ -257,19 +255,6 @@ def test_a_batch_is_its_states():
     for i, j in np.ndindex(3, 2):
         one = kt.impact(model, q[i, j], v[i, j], contacts, eps[j], mu[i, 0], "poisson")
         assert_close(one.v, whole.v[i, j], 1e-12)
-
-
-def test_sweeps_in_the_kernel_are_the_sweeps_in_numpy():
-    rng = np.random.default_rng(6)
-    J = rng.normal(size=(5, 9, 20))
-    A, b, mu, least = J @ J.swapaxes(1, 2), rng.normal(size=(5, 9)), rng.uniform(0, 1, 3), rng.uniform(0, 0.1, 3)
-    steps = step_sizes(A, np.zeros((5, 9), dtype=bool))
-    found = swept(np.zeros((5, 9)), Laws(A, b, steps, np.tile(least, (5, 1)), np.tile(mu, (5, 1))), 7)
-    for n in range(5):
-        x = np.zeros(9)
-        for _ in range(7):
-            x = one_sweep(x, A[n], b[n], steps[n], least, mu).astype(float)
-        assert_close(found[n], x, 1e-12)
 
 
 def test_pinocchio_agrees():

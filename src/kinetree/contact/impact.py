@@ -215,7 +215,7 @@ def impulses_of(law: str, space: ContactSpace, eps: Array, mu: Array, lost: Arra
         after = part.u + _times(part.A, plastic.x)
         # ½ (d·A d) s² + (d·u₀) s + E₀ = 0, E₀ ≤ 0: the root that is not negative
         a, half, E = 0.5 * (d * _times(part.A, d)).sum(axis=1), 0.5 * (d * after).sum(axis=1), _energy(part, plastic.x)
-        step = (-half + np.sqrt(np.maximum(half * half - a * E, 0.0))) / a
+        step = (-half + np.sqrt(np.maximum(half * half - a * E, 0.0))) / np.where(a > 0.0, a, 1.0)
         possible[gains] = np.clip(step * (1.0 - 1e-9), 0.0, 1.0)
         x[gains] = plastic.x + possible[gains, None] * d
     return x, phases, possible

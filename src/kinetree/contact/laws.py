@@ -3,89 +3,106 @@
     x_n − max(x_min, x_n − ρ w_n) = 0          x_t − P(x_t − r w_t) = 0, P onto the disc of radius μ x_n          w = A x + b
 
 Signorini: w_n ≥ 0, x_n ≥ x_min, one of both an equality. Coulomb: friction opposes slip, at most μ times the normal impulse.
+ρ and r [kg] only say how velocities weigh against impulses; they are 0 where no impulse moves the contact, and x is then 0.
+
+All functions are of one contact, traced: normal and two tangents.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 
-from kinetree.spatial.scalars import Array
+from kinetree.compiler.graph import finite_check, sqrt, where
+from kinetree.spatial.scalars import Array, Scalar
+
+TINY = 1e-300
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Laws:
-    """What B states ask of the impulses (B, 3m) of m contacts, normal and two tangents each.
+def positive(x: Scalar) -> Scalar:
+    """Not zero where x > 0, or where x is no number."""
+    return abs(x) + x
 
-    A (B, 3m, 3m) [1/kg] and b (B, 3m) [m/s] make velocities of impulses; steps (B, m, 2) [kg] are ρ and r, zero where nothing
-    gives way; least (B, m) [N s] and mu (B, m).
-    """
 
-    A: Array
-    b: Array
-    steps: Array
-    least: Array
-    mu: Array
+def finite(x: Scalar) -> Scalar:
+    """1 where x is a number, and not infinite; else 0."""
+    return where(finite_check(x), 0.0, 1.0)
 
-    def of(self, states: Any) -> Laws:
-        """Those of some states."""
-        return Laws(*(getattr(self, f.name)[states] for f in fields(self)))
 
-    def velocities(self, x: Array) -> Array:
-        """w (B, 3m)."""
-        return np.einsum("bij,bj->bi", self.A, x) + self.b
+def maximum(a: Scalar, b: Scalar) -> Scalar:
+    """The larger of two numbers."""
+    return where(positive(a - b), a, b)
 
 
 def step_sizes(A: Array, lost: Array) -> Array:
-    """ρ = 1 / A_nn and r, the reciprocal of the larger stiffness of A_tt (..., m, 2); 0 for lost directions (..., 3m)."""
-    n, t, s = (np.arange(A.shape[-1] // 3) * 3 + k for k in range(3))
-    a, b, c = A[..., t, t], A[..., s, s], A[..., t, s]
-    largest = 0.5 * (a + b) + np.sqrt(0.25 * (a - b) ** 2 + c * c)
-    stiff = np.stack([A[..., n, n], largest], axis=-1)
-    gone = np.stack([lost[..., n], lost[..., t] & lost[..., s]], axis=-1)
-    return np.where(gone, 0.0, 1.0 / np.where(gone, 1.0, stiff))
+    """ρ = 1 / A_nn and r = 1 / the larger stiffness of A_tt (2,), of a block (3, 3); 0 for lost directions (3,)."""
+    a, b, c = A[1, 1], A[2, 2], A[1, 2]
+    largest = 0.5 * (a + b) + sqrt(0.25 * (a - b) * (a - b) + c * c)
+    both = lost[1] * lost[2]
+    rho, r = (where(gone, 0.0, 1.0 / where(gone, 1.0, a)) for gone, a in ((lost[0], A[0, 0]), (both, largest)))
+    return np.array([rho, r], dtype=object)
 
 
-def residual(x: Array, laws: Laws) -> Array:
-    """The largest entry (B,) [N s] of the equation."""
-    return np.abs(_sides(x, laws)[0]).max(axis=(1, 2))
+def dot(a: Array, x: Array) -> Scalar:
+    """a·x in four sums that do not wait for each other."""
+    return sum(sum((a[k] * x[k] for k in range(start, len(x), 4)), start=0.0) for start in range(4))
 
 
-def equation(x: Array, laws: Laws) -> tuple[Array, Array]:
-    """The left-hand sides (B, 3m) of the equation and their derivatives (B, 3m, 3m)."""
-    B, m = laws.mu.shape
-    F, touching, sticking, ratio, along = _sides(x, laws)
-    unit, rows = np.eye(3 * m).reshape(m, 3, 3 * m), laws.A.reshape(B, m, 3, 3 * m)
-    rho, r = laws.steps[..., 0, None], laws.steps[..., 1, None, None]
-    J = np.empty((B, m, 3, 3 * m))
-    J[..., 0, :] = np.where(touching[..., None], rho * rows[..., 0, :], unit[:, 0])
-    step = unit[:, 1:] - r * rows[..., 1:, :]
-    turning = ratio[..., None, None] * (step - along[..., None] * (along[..., None, :] @ step))
-    growing = (laws.mu * (x.reshape(B, m, 3)[..., 0] > 0.0))[..., None, None] * along[..., None] * unit[:, None, 0]
-    J[..., 1:, :] = np.where(sticking[..., None, None], r * rows[..., 1:, :], unit[:, 1:] - growing - turning)
-    J = np.where(_lost(laws)[..., None], unit, J)
-    return F.reshape(B, 3 * m), J.reshape(B, 3 * m, 3 * m)
+def velocities(rows: Array, x: Array, b: Array) -> Array:
+    """w (3,) of rows (3, 3m) of A, all impulses (3m,) and b (3,)."""
+    return np.array([dot(rows[k], x) + b[k] for k in range(3)], dtype=object)
 
 
-def _sides(x: Array, laws: Laws) -> tuple[Array, ...]:
-    """The left-hand sides (B, m, 3); which contacts touch and stick; radius over length of y = x_t − r w_t, and y / |y|."""
-    B, m = laws.mu.shape
-    w, x = laws.velocities(x).reshape(B, m, 3), x.reshape(B, m, 3)
-    rho, r = laws.steps[..., 0], laws.steps[..., 1, None]
-    touching = x[..., 0] - rho * w[..., 0] > laws.least
-    y, radius = x[..., 1:] - r * w[..., 1:], laws.mu * np.maximum(x[..., 0], 0.0)
-    length = np.sqrt((y * y).sum(-1))
-    sticking, long = length <= radius, np.where(length > 0.0, length, 1.0)
-    along = y / long[..., None]
-    F = np.empty((B, m, 3))
-    F[..., 0] = np.where(touching, rho * w[..., 0], x[..., 0] - laws.least)
-    F[..., 1:] = np.where(sticking[..., None], r * w[..., 1:], x[..., 1:] - radius[..., None] * along)
-    return np.where(_lost(laws), x, F), touching, sticking, radius / long, along
+def sides(x: Array, w: Array, steps: Array, least: Scalar, mu: Scalar) -> Array:
+    """The left-hand sides (3,) [N s] for x (3,) and w (3,), ρ and r (2,)."""
+    rho, r = steps
+    touching, sticking, _, along = _states(x, w, steps, least, mu)
+    normal = where(rho, where(touching, rho * w[0], x[0] - least), x[0])
+    radius = mu * maximum(x[0], 0.0)
+    tangents = [where(r, where(sticking, r * w[k + 1], x[k + 1] - radius * along[k]), x[k + 1]) for k in range(2)]
+    return np.array([normal, *tangents], dtype=object)
 
 
-def _lost(laws: Laws) -> Array:
-    """Directions (B, m, 3) in which nothing gives way: their impulse stays zero."""
-    return laws.steps[..., [0, 1, 1]] == 0.0
+def derivatives(x: Array, w: Array, steps: Array, least: Scalar, mu: Scalar) -> tuple[Array, Array]:
+    """S (3, 3) and T (3, 3): the sides change by S dw + T dx."""
+    rho, r = steps
+    touching, sticking, ratio, along = _states(x, w, steps, least, mu)
+    S, T = np.zeros((3, 3), dtype=object), np.zeros((3, 3), dtype=object)
+    S[0, 0] = where(touching, rho, 0.0)
+    T[0, 0] = where(rho, where(touching, 0.0, 1.0), 1.0)
+    pressed = where(positive(x[0]), mu, 0.0)
+    for i in range(2):
+        for j in range(2):
+            one = float(i == j)
+            across = ratio * (one - along[i] * along[j])
+            S[i + 1, j + 1] = r * where(sticking, one, across)
+            T[i + 1, j + 1] = where(r, where(sticking, 0.0, one - across), one)
+        T[i + 1, 0] = where(r, where(sticking, 0.0, -pressed * along[i]), 0.0)
+    return S, T
+
+
+def swept(
+    rows: Array, A: Array, x: Array, own: Array, b: Array, steps: Array, least: Scalar, mu: Scalar, part: Scalar
+) -> Array:
+    """The contact's impulses (3,) moved towards what its law wants, by a part of the way: projected Gauss–Seidel.
+
+    x_n ← max(x_min, x_n − ρ w_n)          x_t ← (x_t − r w_t) into the disc of radius μ x_n
+    """
+    w = velocities(rows, x, b)
+    normal = maximum(least, own[0] - steps[0] * w[0])
+    y = [own[k] - steps[1] * (w[k] + A[k, 0] * (normal - own[0])) for k in (1, 2)]
+    radius = mu * normal
+    scale = radius / maximum(maximum(sqrt(y[0] * y[0] + y[1] * y[1]), radius), TINY)
+    return own + part * (np.array([normal, scale * y[0], scale * y[1]], dtype=object) - own)
+
+
+def _states(x: Array, w: Array, steps: Array, least: Scalar, mu: Scalar) -> tuple[Any, Any, Scalar, list[Scalar]]:
+    """Whether it touches and sticks; radius over length of y = x_t − r w_t, and y / |y|."""
+    rho, r = steps
+    touching = where(positive(x[0] - rho * w[0] - least), 1.0, 0.0)
+    y, radius = [x[k] - r * w[k] for k in (1, 2)], mu * maximum(x[0], 0.0)
+    length = sqrt(y[0] * y[0] + y[1] * y[1])
+    sticking = where(positive(length - radius), 0.0, 1.0)
+    long = where(length, length, 1.0)
+    return touching, sticking, radius / long, [each / long for each in y]

@@ -1,70 +1,129 @@
-"""Redundant contacts: more than it takes. Impulses that differ by what A maps to zero do the same to all velocities; of these
+"""Redundant contacts, more than it takes: of the impulses that do the same, the shortest.
 
-the shortest are taken, as far as the laws of contact leave them free: four legs of a table then share its weight.
+Impulses that differ by what A maps to zero do the same to all velocities. The shortest of them are taken as far as the laws of
+contact leave them free: four legs of a table then share its weight.
+
+y with A_f y = A_f x, f the free ones, by y ← y + (A_f + ε 1)⁻¹ A_f (x − y) from y = 0: no part of y is ever one that A_f maps
+to zero, and each time a share ε / (λ + ε) of what is missing of the others is left.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.compiler.graph import Graph, where
-from kinetree.compiler.kernel import build_once, straight_source
-from kinetree.contact.gauss_seidel import maximum
-from kinetree.contact.laws import Laws, residual
+from kinetree.compiler.graph import where
+from kinetree.compiler.routines import Block, Procedure
+from kinetree.contact.laws import dot, maximum, positive
 from kinetree.spatial.scalars import Array, Scalar
 
-DEPENDENT = 1e-10
-"""Of a row of A: what is left of it without the rows before, if it depends on them."""
+if TYPE_CHECKING:
+    from kinetree.contact.solver import Solver
+
+SOFT, REFINEMENTS = 1e-6, 8
+"""ε over the stiffest direction, and how often."""
+ONE, THREE = Block(), Block(3)
+STILL = 10.0
+"""Times the goal, both squared: what counts as no velocity."""
 
 
-def least_pivot(A: Array) -> Scalar:
-    """The smallest of the pivots of A (n, n), each relative to its diagonal entry: zero if rows depend on each other."""
-    n, least = len(A), 1.0
-    L, pivots = np.zeros((n, n), dtype=object), []
-    for j in range(n):
-        pivot = A[j, j] - sum((L[j, k] * L[j, k] * pivots[k] for k in range(j)), start=0.0)
-        whole = where(A[j, j], A[j, j], 1.0)
-        least = -maximum(-least, -(pivot / whole)) if j else pivot / whole
-        pivots.append(maximum(pivot, DEPENDENT * whole))
-        for i in range(j + 1, n):
-            L[i, j] = (A[i, j] - sum((L[i, k] * L[j, k] * pivots[k] for k in range(j)), start=0.0)) / pivots[j]
-    return least
+def shortest(solver: Solver) -> Procedure:
+    """Makes `solver.best` shorter where it can: with all impulses free that move nothing, or else with those that press."""
+    routines, m, n = solver.routines, solver.m, 3 * solver.m
+    J, d, square, rows = solver.elimination.matrix, solver.elimination.right, solver.square, solver.rows
+    free, y, gap = (routines.area(n, strides=(3,)) for _ in range(3))
+    soft, redundant, wide, todo = (routines.area(1) for _ in range(4))
+    best, taken, tried, piece = solver.best, solver.taken, solver.tried, routines.piece
+    freed = piece("freed", _freed, [THREE, THREE, Block(2), ONE, ONE, ONE, ONE], [THREE])
+    stiffest = piece("stiffest", _stiffest, [square, THREE, ONE], [ONE])
+    masked = piece("masked", lambda rows, own, free: rows * own[:, None] * free, [rows, THREE, Block(n)], [rows])
+    stiffened = piece("stiffened", _stiffened, [square, THREE, ONE], [square])
+    weak = piece("weak", _weak, [square, THREE, ONE, ONE], [ONE])
+    missing = piece("missing", lambda x, y, f: f * (x - y), [THREE] * 3, [THREE])
+    right = piece("right", _right, [rows, Block(n), THREE], [THREE])
+    added = piece("added", lambda y, d, f: y + f * d, [THREE] * 3, [THREE])
+    mixed = piece("mixed", lambda f, y, x: y + (1.0 - f) * x, [THREE] * 3, [THREE])
+    accepted = piece("accepted", _accepted, [ONE] * 4, [ONE] * 2)
+    both = piece("both", lambda a, b: a * b, [ONE, ONE], [ONE])
+    with routines.procedure("project") as p:
+        with p.loop(0, m) as c:
+            p.call(solver.copy, best[c], tried[c])
+        p.run(solver.evaluate_tried)
+        p.call(solver.zero, soft[0])
+        p.call(solver.zero, redundant[0])
+        with p.loop(0, m) as c:
+            p.call(freed, best[c], solver.w_tried[c], *solver.law(c), solver.goal[0], wide[0], free[c])
+            p.call(stiffest, solver.A[c, c], free[c], soft[0], soft[0])
+            p.call(solver.still, y[c])
+        with p.loop(0, m) as c:
+            p.call(masked, solver.A[c, 0], free[c], free[0], J[c, 0])
+            p.call(stiffened, J[c, c], free[c], soft[0], J[c, c])
+        p.run(solver.elimination.factor)
+        with p.loop(0, m) as c:
+            p.call(weak, J[c, c], free[c], soft[0], redundant[0], redundant[0])
+        p.call(both, redundant[0], todo[0], todo[0])
+        with p.while_any(todo[0], 1):
+            with p.loop(0, REFINEMENTS):
+                with p.loop(0, m) as c:
+                    p.call(missing, best[c], y[c], free[c], gap[c])
+                with p.loop(0, m) as c:
+                    p.call(right, solver.A[c, 0], gap[0], free[c], d[c])
+                p.run(solver.elimination.substitute)
+                with p.loop(0, m) as c:
+                    p.call(added, y[c], d[c], free[c], y[c])
+            with p.loop(0, m) as c:
+                p.call(mixed, free[c], y[c], best[c], tried[c])
+            p.run(solver.evaluate_tried)
+            p.call(accepted, solver.size_tried[0], solver.best_size[0], solver.goal[0], todo[0], taken[0], todo[0])
+            with p.loop(0, m) as c:
+                p.call(solver.choose, taken[0], tried[c], best[c], best[c])
+    with routines.procedure("shortest") as s:
+        s.call(solver.unity, todo[0])
+        s.call(solver.unity, wide[0])
+        s.run(p)
+        s.call(solver.zero, wide[0])
+        with s.while_any(todo[0], 1, usual=0.1):
+            s.run(p)
+    return s
 
 
-def shortest(x: Array, laws: Laws, goal: Array) -> Array:
-    """x (B, 3m), made shorter where rows of A depend on each other and the laws still hold to goal (B,)."""
-    some = np.flatnonzero(_kernel(x.shape[-1])(laws.A) < DEPENDENT)
-    if not some.size:
-        return x
-    x, part = x.copy(), laws.of(some)
-    free = _free(x[some], part)
-    both = free[:, :, None] & free[:, None, :]
-    values, vectors = np.linalg.eigh(np.where(both, part.A, 0.0))
-    null = values <= DEPENDENT * values.max(axis=1, keepdims=True)
-    along = np.einsum("bij,bi->bj", vectors, np.where(free, x[some], 0.0)) * null
-    tried = x[some] - np.einsum("bij,bj->bi", vectors, along) * free
-    better = residual(tried, part) <= np.maximum(goal[some], residual(x[some], part))
-    x[some[better]] = tried[better]
-    return x
+def _freed(x: Array, w: Array, steps: Array, least: Scalar, mu: Scalar, goal: Scalar, wide: Scalar) -> Array:
+    """Which impulses (3,) of a contact are free: if `wide`, those that move nothing; else normal ones above the least, and all
+    three of a contact that sticks."""
+    rho, r = steps
+    still = [where(positive(STILL * goal - s * s * v * v), 1.0, 0.0) for s, v in zip((rho, r, r), w, strict=True)]
+    pressed = where(wide, still[0], where(positive(x[0] - least * (1.0 + 1e-10)), 1.0, 0.0))
+    inside = where(positive(mu * mu * x[0] * x[0] - x[1] * x[1] - x[2] * x[2]), 1.0, 0.0)
+    sticking = where(mu, pressed * where(wide, still[1] * still[2], inside), 0.0)
+    return np.array([where(mu, sticking, pressed), sticking, sticking], dtype=object)
 
 
-def _free(x: Array, laws: Laws) -> Array:
-    """Which impulses (B, 3m) no law holds: normal ones above the least, and all three of a contact that sticks."""
-    x = x.reshape(*laws.mu.shape, 3)
-    pressed = x[..., 0] > laws.least * (1.0 + DEPENDENT)
-    sticking = pressed & (np.linalg.norm(x[..., 1:], axis=-1) < laws.mu * x[..., 0])
-    free = np.stack([pressed & (sticking | (laws.mu == 0.0)), sticking, sticking], axis=-1)
-    return free.reshape(len(x), -1)
+def _stiffest(A: Array, free: Array, soft: Scalar) -> Scalar:
+    most = soft
+    for k in range(3):
+        most = maximum(most, SOFT * free[k] * A[k, k])
+    return most
 
 
-@cache
-def _kernel(n: int) -> np.ufunc:
-    def sources() -> Any:
-        graph = Graph()
-        A = graph.input((n, n))
-        return straight_source(graph, [A], [least_pivot(A)]), None
+def _stiffened(A: Array, free: Array, soft: Scalar) -> Array:
+    return A + np.diag([where(f, soft, 1.0) for f in free])
 
-    return build_once("least_pivot", "Smallest relative pivot of A.", (_kernel.__wrapped__, n), sources, warn=False)
+
+def _weak(P: Array, free: Array, soft: Scalar, redundant: Scalar) -> Scalar:
+    """Whether a pivot is hardly more than ε: P has their reciprocals."""
+    found = redundant
+    for k in range(3):
+        found = where(free[k], where(positive(8.0 * soft * P[k, k] - 1.0), 1.0, found), found)
+    return found
+
+
+def _right(rows: Array, gap: Array, own: Array) -> Array:
+    return own * np.array([dot(row, gap) for row in rows], dtype=object)
+
+
+def _accepted(size: Scalar, best: Scalar, goal: Scalar, todo: Scalar) -> tuple[Scalar, Scalar]:
+    """Whether the laws hold as before, and what is left to do."""
+    worse = where(positive(size - maximum(best, goal)), 1.0, 0.0)
+    taken = where(todo, 1.0 - worse, 0.0)
+    return taken, where(todo, worse, 0.0)
