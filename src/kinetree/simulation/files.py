@@ -15,6 +15,7 @@ from kinetree.errors import FileError, InputError
 from kinetree.io.json import json_model
 from kinetree.model import Model
 from kinetree.model.saving import model_text, whole_file
+from kinetree.simulation.impacts import IMPACTS, Blow, packed, unpacked
 from kinetree.simulation.run import ARRAYS, EVENTS, STATUSES, Run
 from kinetree.spatial.scalars import Array
 
@@ -41,6 +42,9 @@ _LATER: dict[str, tuple[Any, Any]] = {
     "nfev": (int, 0),
     "wall_time": ((int, float), 0.0),
     "event_names": (list, []),
+    "contacts": (list, []),
+    "contact_bodies": (list, []),
+    "contact_steps": (list, []),
 }
 """What files of older versions lack, and what stands for it."""
 
@@ -51,10 +55,12 @@ def save_run(run: Run, path: str | os.PathLike[str]) -> None:
     if path.suffix.lower() != ".npz":
         raise InputError(f"{path}: the suffix is {path.suffix!r}; a run is saved as .npz")
     told = {"format": FORMAT, "version": VERSION, **run.provenance(), "event_counts": [len(t) for t in run.t_events]}
+    told["impact_total"] = len(run.impacts)
     entries: dict[str, Any] = {"about": _bytes(json.dumps(told, ensure_ascii=False))}
     entries |= {name: getattr(run, name) for name in ARRAYS}
     if run.t_events:
         entries |= {name: np.concatenate(getattr(run, name)) for name in EVENTS}
+    entries |= packed(run.impacts)
     if run.carried is not None:
         entries["carried"] = run.carried
     if run.model is not None:
@@ -95,6 +101,7 @@ def load_run(path: str | os.PathLike[str], model: Model | None = None) -> Run:
     arrays = {name: _array(path, found[name], name) for name in ARRAYS}
     _check_shapes(path, arrays, about)
     events = _events(path, found, about)
+    impacts = _impacts(path, found, about)
     carried = _array(path, found["carried"], "carried") if "carried" in found else None
     if carried is not None and carried.shape != arrays["v"].shape[1:]:
         raise FileError(f"{path}: carried must have shape {arrays['v'].shape[1:]}, found {carried.shape}")
@@ -105,7 +112,9 @@ def load_run(path: str | os.PathLike[str], model: Model | None = None) -> Run:
             f"{path}: holds a run of {about['model_name']!r} with digest {about['model_digest']}, but the model given is "
             f"{model.name!r} with digest {model.digest}: a mass, a joint, a placement or gravity differs."
         )
-    return Run(**arrays, **events, carried=carried, model=model, **{name: about[name] for name in (*_TYPES, *_LATER)})
+    return Run(
+        **arrays, **events, impacts=impacts, carried=carried, model=model, **{name: about[name] for name in (*_TYPES, *_LATER)}
+    )
 
 
 def _about(path: Path, found: dict[str, Any]) -> dict[str, Any]:
@@ -126,13 +135,14 @@ def _about(path: Path, found: dict[str, Any]) -> dict[str, Any]:
             f"{path}: has version {about.get('version')!r} of the run format; this kinetree reads versions 1 to {VERSION}. "
             "Read it with the kinetree that wrote it, or a newer one."
         )
-    about = {name: usual for name, (_, usual) in _LATER.items()} | {"event_counts": []} | about
-    kinds = _TYPES | {name: kind for name, (kind, _) in _LATER.items()} | {"event_counts": list}
+    about = {name: usual for name, (_, usual) in _LATER.items()} | {"event_counts": [], "impact_total": 0} | about
+    kinds = _TYPES | {name: kind for name, (kind, _) in _LATER.items()} | {"event_counts": list, "impact_total": int}
     for name, kind in kinds.items():
         if not isinstance(about.get(name), kind):
             raise FileError(f"{path}: its entry 'about' is damaged: {name} is {about.get(name)!r:.60}")
     if about["status"] not in STATUSES:
         raise FileError(f"{path}: status is {about['status']!r}; allowed: {', '.join(STATUSES)}")
+    about |= _contacts(path, about)
     for name in ("q_labels", "v_labels"):
         labels = about[name]
         if not all(isinstance(x, list) and len(x) == 2 and all(isinstance(s, str) for s in x) for x in labels):
@@ -169,6 +179,36 @@ def _events(path: Path, found: dict[str, Any], about: dict[str, Any]) -> dict[st
             raise FileError(f"{path}: {name} must have shape {shape}, found {x.shape}")
     ends = np.cumsum(counts)[:-1]
     return {name: tuple(part.copy() for part in np.split(x, ends)) for name, x in arrays.items()}
+
+
+def _contacts(path: Path, about: dict[str, Any]) -> dict[str, Any]:
+    """What could touch, checked."""
+    names, bodies, steps = about["contacts"], about["contact_bodies"], about["contact_steps"]
+    pairs = all(isinstance(x, list) and len(x) == 2 and all(type(k) is int for k in x) for x in bodies)
+    counts = all(type(n) is int and n >= 0 for n in steps)
+    if not (all(isinstance(x, str) for x in names) and pairs and counts and len(names) == len(bodies) == len(steps)):
+        raise FileError(f"{path}: is damaged: its contacts do not fit together")
+    return {"contacts": tuple(names), "contact_bodies": tuple(map(tuple, bodies)), "contact_steps": tuple(steps)}
+
+
+def _impacts(path: Path, found: dict[str, Any], about: dict[str, Any]) -> tuple[Blow, ...]:
+    """The impacts, checked."""
+    total = about["impact_total"]
+    if not total:
+        return ()
+    if total < 0 or any(entry not in found for entry in IMPACTS):
+        raise FileError(f"{path}: is damaged: its impacts do not fit together")
+
+    def read(entry: str, shape: tuple[int, ...]) -> Array:
+        x = _array(path, found[entry], entry)
+        if x.shape != shape:
+            raise FileError(f"{path}: {entry} must have shape {shape}, found {x.shape}")
+        return x
+
+    try:
+        return unpacked(read, len(about["q_labels"]), len(about["v_labels"]), len(about["contacts"]), total)
+    except ValueError as failure:
+        raise FileError(f"{path}: is damaged: {failure}") from None
 
 
 def _array(path: Path, x: Array, name: str) -> Array:

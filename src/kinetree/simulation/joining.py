@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import zip_longest
 
 import numpy as np
 
@@ -23,6 +24,8 @@ def joined(earlier: Run, later: Run) -> Run:
         ours, theirs = getattr(earlier, name), getattr(later, name)
         if ours != theirs:
             raise InputError(f"runs can be joined only if they have the same {name}, found {ours!r} and {theirs!r}.")
+    if earlier.contacts and later.contacts and earlier.contacts != later.contacts:
+        raise InputError("runs can be joined only if they have the same contacts: give both the same scene.")
     if not same_time(later.t[0], earlier.t[-1]):
         raise InputError(
             f"the later run must begin where the earlier one ends, at t = {earlier.t[-1]:.17g} s; it begins at "
@@ -35,6 +38,10 @@ def joined(earlier: Run, later: Run) -> Run:
         **arrays,
         **events,
         event_names=later.event_names or earlier.event_names,
+        contacts=later.contacts or earlier.contacts,
+        impacts=earlier.impacts + later.impacts,
+        contact_bodies=later.contact_bodies or earlier.contact_bodies,
+        contact_steps=tuple(map(sum, zip_longest(earlier.contact_steps, later.contact_steps, fillvalue=0))),
         driven=earlier.driven or later.driven,
         steps=earlier.steps + later.steps,
         nfev=earlier.nfev + later.nfev,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 from kinetree import functions
 from kinetree.errors import InputError
 from kinetree.model import Model
+from kinetree.simulation.impacts import Blow
 from kinetree.simulation.labels import Label
 from kinetree.spatial.scalars import Array
 
@@ -39,6 +40,10 @@ class Run:
     message : what happened, where it did not just finish
     t_events, q_events, v_events : for each event, its times (m,), configurations (m, nq) and velocities (m, nv)
     event_names : what the events are called
+    contacts : names of what could touch, where the run had a scene: pairs of bodies, then ends of joints
+    impacts : the impacts, each a `kinetree.simulation.Blow`
+    contact_bodies : the two bodies of each, by index, −1 for the ground
+    contact_steps : in how many steps each pushed for a time, resting, rolling or sliding
     steps, nfev : steps taken, and calls of the dynamics
     wall_time [s] : how long the computer took
     form, integrator, dt [s], rtol, atol, store_every, origin [s] : how it was made; steps are counted from the time `origin`
@@ -79,6 +84,10 @@ class Run:
     t_events: tuple[Array, ...] = ()
     q_events: tuple[Array, ...] = ()
     v_events: tuple[Array, ...] = ()
+    contacts: tuple[str, ...] = ()
+    impacts: tuple[Blow, ...] = ()
+    contact_bodies: tuple[tuple[int, int], ...] = ()
+    contact_steps: tuple[int, ...] = ()
     carried: Array | None = None
     model: Model | None = None
 
@@ -183,5 +192,5 @@ class Run:
 
     def provenance(self) -> dict[str, Any]:
         """Everything but arrays and the model, as JSON holds it."""
-        left_out = {*ARRAYS, *EVENTS, "carried", "model"}
+        left_out = {*ARRAYS, *EVENTS, "carried", "model", "impacts"}
         return {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in left_out}

@@ -9,10 +9,14 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.contact.scene import Scene
 from kinetree.errors import InputError, KinetreeError, SimulationError
 from kinetree.model import Model
 from kinetree.simulation.checks import check_memory
 from kinetree.simulation.clock import clock
+from kinetree.simulation.contact.stepper import ContactStepper, contact_stepper
+from kinetree.simulation.contact.touched import Touched
+from kinetree.simulation.contact.unilateral import check_scene, check_start, without_stops
 from kinetree.simulation.control import applied, control_signal, external_signal
 from kinetree.simulation.events import Watch, events_of
 from kinetree.simulation.labels import velocity_labels
@@ -43,6 +47,7 @@ def simulate(
     control: Any = None,
     external: Any = None,
     events: Any = None,
+    contact: Scene | None = None,
     restart: Run | None = None,
     form: str | None = None,
     integrator: str | None = None,
@@ -67,6 +72,8 @@ def simulate(
     events : a function of (t, q, v) → number, or several. Where one passes through zero between two steps, its time and state
         are kept in the run. As in SciPy, the attribute `direction` of a function says whether only rising (> 0) or falling
         (< 0) counts, and `terminal` whether its first crossing, or which, ends the run
+    contact : a `kinetree.contact.Scene`: what bodies may touch, and how. Impacts are located between steps and kept in the run;
+        what rests, rolls or slides goes by time-stepping, of first order in dt; see docs/contact.md
     restart : an earlier run of this model. Time goes on from its end; q0 and v0 stand for its last state, and dt, form,
         integrator, store_every and passive, where given, for its own. `earlier + later` is one run
     form : of the equations of motion: "newton-euler", the articulated recursion in (q, v); "hamilton", in (q, p), O(N) too;
@@ -102,8 +109,14 @@ def simulate(
     time = clock(duration, how.dt, restart)
     drives = control_signal(model, control), external_signal(model, external)
     carried, velocity = maps_of(model, how.form)
-    acting = model if how.passive else model.without_resistance
+    check_scene(contact)
+    acting = without_stops(model if how.passive else model.without_resistance, contact)
     step, forces = stepper(acting, how.form, how.integrator, *drives, how.rtol, how.atol), applied(acting, *drives)
+    if contact is not None:
+        step = contact_stepper(model, acting, contact, step, how.form, how.integrator, how.dt)
+        if restart is None or q0 is not None:
+            check_start(step.contacts, q)
+    touched = Touched(step) if isinstance(step, ContactStepper) else None
     watch = Watch(events_of(events), step, velocity)
     rows = _rows(model, time.last - time.first, how.store_every)
     record = Record(model, rows, **asdict(how), origin=time.origin, driven=drives != (None, None))
@@ -113,6 +126,7 @@ def simulate(
     def run(status: str, message: str) -> Run:
         told = {"carried": y.copy()} if how.form == "hamilton" else {}
         told |= watch.found(model.nq, model.nv)
+        told |= {} if touched is None else touched.found()
         return record.run(t, q, velocity(q, y), status, message, steps=done, nfev=step.nfev, **told)
 
     try:
@@ -124,9 +138,13 @@ def simulate(
                 if not math.isfinite(q_after.dot(q_after) + y_after.dot(y_after)):
                     said = divergence(acting, t, how.dt, velocity(q, y))
                     raise SimulationError(f"the simulation of {model.name!r} diverged: the state {said}")
+                if touched is not None:
+                    touched.look()
                 ended = watch.after((t, q, y), h, (after, q_after, y_after)) if watch.events else None
                 t, q, y = (after, q_after, y_after) if ended is None else ended[1]
                 done += 1
+                if touched is not None:
+                    touched.keep(t)
                 if ended or k % every == 0 or k == last:
                     v = velocity(q, y)
                     record.store(t, q, v, forces(t, q, v))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from kinetree import compilation, functions
-from kinetree.model import Model
+from kinetree.model import GROUND, Model
 from kinetree.simulation.auditing.quadrature import integral
 from kinetree.simulation.auditing.row import TOLERANCE, Row, conserved
 from kinetree.simulation.auditing.symmetry import cyclic_coordinates, root_laws, tree_momenta
@@ -44,8 +46,16 @@ def work_done(run: Run) -> tuple[Array, Array]:
     return integral(run.t, np.einsum("kn,kn->k", run.tau, run.v))
 
 
+def touched(run: Run) -> list[tuple[int, int]]:
+    """The pairs of bodies between which contacts or ends of joints pushed, −1 for the ground."""
+    found = np.array(run.contact_steps, dtype=int) > 0
+    for blow in run.impacts:
+        found[blow.contacts] = True
+    return [run.contact_bodies[k] for k in np.flatnonzero(found)]
+
+
 def _energy(model: Model, run: Run, momenta: Array, tolerance: float) -> Row:
-    """E(t) − E(0) − ∫ τ* v dt, of which the work is nothing where nothing acts."""
+    """E(t) − E(0) − ∫ τ* v dt, of which the work is nothing where nothing acts; with contacts, how much it ever rose."""
     kinetic, potential = energies(model, run)
     gained = kinetic + potential - (kinetic[0] + potential[0])
     scale = max(float(kinetic.max()), 0.0) or float(np.abs(potential[0]))
@@ -56,18 +66,17 @@ def _energy(model: Model, run: Run, momenta: Array, tolerance: float) -> Row:
         work, doubt = work_done(run)
         name, gained = "energy − work", gained - work
         scale = max(scale, float(np.abs(work).max()))
-    return conserved(
-        name,
-        "J",
-        kinetic[0] + potential[0],
-        run.t,
-        np.abs(gained),
-        scale,
-        tolerance,
-        _busiest(model, run, momenta, gained),
-        acting,
-        doubt,
-    )
+    taken = gained
+    if touched(run):
+        gained = gained - np.minimum.accumulate(gained)
+        tolerance = tolerance if doubt is None else max(tolerance, float(doubt.max()) / (scale or 1.0))
+    where = _busiest(model, run, momenta, gained)
+    start, error = kinetic[0] + potential[0], np.abs(gained)
+    row = conserved(name, "J", start, run.t, error, scale, tolerance, where, acting, doubt)
+    if not touched(run) or row.verdict != "conserved":
+        return row
+    took = f"contacts took {max(0.0, float(-taken[-1])):.3g} J"
+    return replace(row, verdict="only falls", note="; ".join(filter(None, (took, row.note))))
 
 
 def _busiest(model: Model, run: Run, momenta: Array, gained: Array) -> str:
@@ -88,7 +97,7 @@ def _cyclic(model: Model, run: Run, momenta: Array, tolerance: float) -> list[Ro
         (name, rate), p = velocity_labels(model)[i], momenta[:, i]
         unit, scale = ("kg m²/s", tree.size_angular) if rate == "rad/s" else ("kg m/s", tree.size_linear)
         scale = max(scale, float(np.abs(p).max()))
-        acting = _acting(run, slice(i, i + 1), "a force acts along it")
+        acting = _acting(model, run, carriers[len(rows)], slice(i, i + 1), "a force acts along it")
         rows.append(conserved(f"momentum p of {name}", unit, p[0], run.t, np.abs(p - p[0]), scale, tolerance, name, acting))
     return rows
 
@@ -100,7 +109,7 @@ def _roots(model: Model, run: Run, tolerance: float) -> list[Row]:
     for law, tree in zip(found, tree_momenta(model, run.q, run.v, [law.root for law in found]), strict=True):
         x, scale = law.component(tree, model.gravity, run.t)
         drift, start = np.linalg.norm(x - x[0], axis=1), float(np.linalg.norm(x[0]))
-        acting = _acting(run, model.v_slices[law.root], "a force acts on its base")
+        acting = _acting(model, run, law.root, model.v_slices[law.root], "a force acts on its base")
         where = model.joint_names[law.root]
         row = conserved(law.quantity, law.unit, start, run.t, drift, scale, tolerance, where, acting)
         if law.quantity not in worst or row.relative > worst[law.quantity].relative:
@@ -108,11 +117,16 @@ def _roots(model: Model, run: Run, tolerance: float) -> list[Row]:
     return list(worst.values())
 
 
-def _acting(run: Run, velocities: slice, what: str) -> str:
-    """What changes the momenta of some velocities in this run, if anything does."""
+def _acting(model: Model, run: Run, body: int, velocities: slice, what: str) -> str:
+    """What changes the momenta of some velocities of a body's joint in this run, if anything does."""
     if unknown_forces(run):
         return "what acted was not stored"
-    return what if run.tau[:, velocities].any() else ""
+    if run.tau[:, velocities].any():
+        return what
+    carried = {GROUND: False}  # by the body, itself included
+    for k in model.tree.order:
+        carried[k] = k == body or carried[model.parents[k]]
+    return "contacts push" if any(carried[a] != carried[b] for a, b in touched(run)) else ""
 
 
 def _quaternions(model: Model, run: Run, tolerance: float) -> list[Row]:

@@ -1,0 +1,82 @@
+"""What contacts do to velocities: in an impact, and over a time-step.
+
+    v⁺ = v + ℳ⁻¹ J* x          u⁺ = J v⁺ = u + A x          A = J ℳ⁻¹ J*
+
+Rows of J are gathered from unit wrenches and ℳ⁻¹ J* is the factored solve, both for all rows in one call: O(N) a row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from kinetree.algorithms.momentum import velocity
+from kinetree.compiler.compile import kernel_of
+from kinetree.contact.impact import LOST, impulses_of
+from kinetree.contact.solver import solved
+from kinetree.contact.space import ContactSpace
+from kinetree.model import Model
+from kinetree.simulation.contact.judgement import CLOSED, Judgement
+from kinetree.simulation.contact.unilateral import Seen, Unilateral
+from kinetree.simulation.impacts import Blow
+from kinetree.spatial.scalars import Array
+
+DEEP = 0.1 * CLOSED
+"""Gap or penetration [m or rad] below which nothing is corrected."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """J (3k, nv), (ℳ⁻¹ J*)* (3k, nv) and A (3k, 3k) of k constraints; lost (3k,) are directions in which nothing gives way."""
+
+    J: Array
+    B: Array
+    A: Array
+    lost: Array
+
+
+@final
+class Contacts:
+    """Constraints of a model, and what they do to its motion."""
+
+    def __init__(self, model: Model, unilateral: Unilateral, law: str) -> None:
+        self.unilateral, self._law = unilateral, law
+        self._answer = kernel_of(velocity, model)
+
+    def rows(self, seen: Seen, which: Array) -> Rows:
+        """Those of some constraints."""
+        J = self.unilateral.jacobian(seen, which)
+        B = self._answer(seen.q, J)
+        A = J @ B.T
+        size = np.einsum("ij,ij->i", np.abs(J), np.abs(B))
+        return Rows(J, B, 0.5 * (A + A.T), np.diagonal(A) <= LOST * size)
+
+    def blow(self, t: float, seen: Seen, v: Array, judgement: Judgement) -> Blow:
+        """The impact of everything that is closed."""
+        closed = np.flatnonzero(seen.gap <= CLOSED)
+        rows, lists = self.rows(seen, closed), self.unilateral
+        u, eps = rows.J @ v, judgement.eps[closed]
+        space = ContactSpace(u[None], rows.A[None], np.ones((1, len(u))), np.empty(0))
+        x = impulses_of(self._law, space, eps[None], lists.friction[closed][None], rows.lost[None])[0][0]
+        impulses = x.reshape(-1, 3).copy()
+        k = int(np.count_nonzero(closed < lists.contacts))
+        impulses[:k] = np.einsum("ci,cij->cj", impulses[:k], lists.frames(seen, closed))
+        took = np.flatnonzero(x.reshape(-1, 3).any(axis=1))
+        energy = float(0.5 * x @ (2.0 * u + rows.A @ x))
+        return Blow(t, seen.q, v, v + x @ rows.B, energy, closed[took], impulses[took])
+
+    def kick(self, rows: Rows, which: Array, b: Array) -> Array:
+        """x (3k,) that obeys the laws of contact with b (3k,)."""
+        mu = self.unilateral.friction[which][None]
+        return solved(rows.A[None], b[None], np.zeros_like(mu), mu, rows.lost[None])[0]
+
+    def lift(self, rows: Rows, depth: Array) -> Array:
+        """The least displacement (nv,), in the metric of ℳ, that takes back penetrations, those of `depth` (k,) < 0."""
+        b = np.zeros(len(rows.A))
+        b[::3] = depth
+        lost = rows.lost | (np.arange(len(b)) % 3 > 0)
+        none = np.zeros((1, len(depth)))
+        return solved(rows.A[None], b[None], none, none, lost[None])[0] @ rows.B

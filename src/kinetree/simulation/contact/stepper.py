@@ -1,0 +1,185 @@
+"""Steps of a simulation with contact: from impact to impact by an integrator, along contacts by time-stepping."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final, final
+
+import numpy as np
+
+from kinetree import compilation, functions
+from kinetree.contact.scene import Scene
+from kinetree.model import Model
+from kinetree.simulation.contact.judgement import CLOSED, Judgement, judged, near
+from kinetree.simulation.contact.solving import DEEP, Contacts
+from kinetree.simulation.contact.unilateral import Seen, Unilateral
+from kinetree.simulation.events import last_before
+from kinetree.simulation.impacts import Blow
+from kinetree.simulation.integrators import LOOK_AHEAD
+from kinetree.simulation.system import Stepper, maps_of
+from kinetree.spatial.scalars import Array
+
+MOST: Final = 24
+"""Impacts and moments of touching in one step that are told apart; what is left of the step is then one time-step."""
+DEPTH: Final = 8
+"""Halvings in search of a gap that closes and opens within a step."""
+
+Maps = tuple[Callable[[Array, Array], Array], Callable[[Array, Array], Array]]
+Move = Callable[[float], tuple[Array, Array]]
+"""move(s): (q, y) after s."""
+
+
+@final
+class ContactStepper:
+    """step(t, q, y, h), as a `Stepper` does; what it does depends on (t, q, y), h and dt alone.
+
+    happened: the impacts of the last step; pressing (n,): which constraints pushed in it for a time; nfev counts how often the
+    dynamics were asked for.
+    """
+
+    def __init__(self, model: Model, smooth: Stepper, maps: Maps, contacts: Contacts, integrator: str, dt: float) -> None:
+        self._smooth, self._contacts, self._dt = smooth, contacts, dt
+        self._part = 1.0 if integrator in LOOK_AHEAD else 0.5
+        self._carried, self._velocity = maps
+        self._moved = compilation.compile(functions.integrate, model)
+        self._gravity = float(np.linalg.norm(model.gravity))
+        self.happened: list[Blow] = []
+        self.pressing = self._pressed = np.zeros(len(contacts.unilateral.names), dtype=bool)
+
+    @property
+    def contacts(self) -> Unilateral:
+        """What cannot be passed."""
+        return self._contacts.unilateral
+
+    @property
+    def nfev(self) -> int:
+        """How often the dynamics were asked for."""
+        return self._smooth.nfev
+
+    def __call__(self, t: float, q: Array, y: Array, h: float) -> tuple[Array, Array]:
+        self.happened, self.pressing = [], np.zeros_like(self.pressing)
+        for _ in range(MOST):
+            flight = partial(self._smooth, t, q, y)
+            v, end = self._velocity(q, y), flight(h)
+            seen = self.contacts.seen(q, v)
+            found = self._judged(seen, end if h == self._dt else None, flight)
+            if found.hit.any():
+                blow = self._contacts.blow(t, seen, v, found)
+                if blow.contacts.size:
+                    self.happened.append(blow)
+                    y = self._carried(q, blow.after)
+                    continue
+            move = flight
+            if found.taken.any():
+                move = partial(self._along, t, seen, v, np.flatnonzero(found.taken))
+                end = move(h)
+            pushed = self._pressed
+            s = self._touching(t, seen, ~found.taken, move, h, end)
+            if s is not None:
+                end, pushed = move(s), self._pressed
+            self.pressing |= pushed & found.taken
+            if s is None:
+                return end
+            (q, y), t, h = end, t + s, h - s
+        v = self._velocity(q, y)
+        seen = self.contacts.seen(q, v)
+        within = seen.gap <= CLOSED + 2.0 * h * (np.abs(seen.rate) + self._gravity * h)
+        end = self._along(t, seen, v, np.flatnonzero(within), h) if within.any() else self._smooth(t, q, y, h)
+        self.pressing |= self._pressed & within
+        return end
+
+    def _judged(self, seen: Seen, end: tuple[Array, Array] | None, flight: Move) -> Judgement:
+        some = near(seen, self._gravity, self._dt)
+        if not some.any():
+            return Judgement(some, some, seen.gap)
+        q, y = flight(self._dt) if end is None else end
+        acceleration = (self.contacts.seen(q, self._velocity(q, y)).rate - seen.rate) / self._dt
+        return judged(seen, some, acceleration, self.contacts.restitution, self._gravity, self._dt)
+
+    def _along(self, t: float, seen: Seen, v: Array, taken: Array, h: float) -> tuple[Array, Array]:
+        """The state after a time-step h along contacts; the steps of it are those of RATTLE, with the laws of contact.
+
+        A first blow at the start, such that gaps do not close beyond zero on average over the step; the motion of the
+        integrator; a second blow at the end, for u⁺ ≥ 0. What penetrates even so is taken back, an older depth by part h/dt.
+        """
+        contacts, gap = self._contacts, seen.gap[taken]
+        allowed = np.minimum(gap, 0.0) * (1.0 - h / self._dt)
+        free = self._flown(t, seen.q, self._carried(seen.q, v), h)
+        rows, ahead = contacts.rows(seen, taken), self.contacts.jacobian(free[0], taken)
+        b = (1.0 - self._part) * (rows.J @ v) + self._part * (ahead @ free[1])
+        b[::3] = (free[0].gap[taken] - allowed) / h
+        x = contacts.kick(rows, taken, b)
+        if x.any():
+            free = self._flown(t, seen.q, self._carried(seen.q, v + x @ rows.B), h)
+        (end, v), pushed = free, x[::3] > 0.0
+        rows = contacts.rows(end, taken)
+        b = rows.J @ v
+        b[::3] += np.where((gap > CLOSED) & (end.gap[taken] > CLOSED), end.gap[taken], 0.0) / h
+        x = contacts.kick(rows, taken, b)
+        self._pressed = np.zeros_like(self._pressed)
+        self._pressed[taken] = pushed | (x[::3] > 0.0)
+        q, v, left = end.q, v + x @ rows.B, end.gap[taken] - allowed
+        if left.min() < -DEEP:
+            q = self._moved(q, contacts.lift(rows, left))
+        return q, self._carried(q, v)
+
+    def _flown(self, t: float, q: Array, y: Array, h: float) -> tuple[Seen, Array]:
+        q, y = self._smooth(t, q, y, h)
+        v = self._velocity(q, y)
+        return self.contacts.seen(q, v), v
+
+    def _touching(self, t: float, seen: Seen, watched: Array, move: Move, h: float, end: tuple[Array, Array]) -> float | None:
+        """When the first of the watched gaps closes: the last s before, or None.
+
+        A gap that is closed and opening counts when it is CLOSED deeper than it was.
+        """
+        if not watched.any() or not np.isfinite(end[0]).all() or not np.isfinite(end[1]).all():
+            return None
+        lists = self._contacts.unilateral
+        slack = np.where(seen.gap > CLOSED, 0.0, CLOSED - seen.gap)[watched]
+
+        def look(q: Array, y: Array) -> tuple[Array, Array]:
+            found = lists.seen(q, self._velocity(q, y))
+            return found.gap[watched] + slack, found.rate[watched]
+
+        def value(s: float) -> float:
+            return float((lists.gap(move(s)[0])[watched] + slack).min())
+
+        first, last = (seen.gap[watched] + slack, seen.rate[watched]), look(*end)
+        s = _dips((0.0, *first), (h, *last), lambda s: look(*move(s)), DEPTH)
+        if s is None:
+            return None
+        rounding = 2.0 * np.finfo(float).eps * max(abs(t), h)
+        return float(last_before(value, 0.0, s, float(first[0].min()), value(s), rounding))
+
+
+def contact_stepper(
+    model: Model, acting: Model, scene: Scene, smooth: Stepper, form: str, integrator: str, dt: float
+) -> ContactStepper:
+    """Steps of a model in a scene: `smooth` ones where nothing touches; acting is the model without stops at joint ends."""
+    contacts = Contacts(acting, Unilateral(model, scene), scene.law)
+    return ContactStepper(acting, smooth, maps_of(acting, form), contacts, integrator, dt)
+
+
+def _dips(a: tuple[float, Array, Array], b: tuple[float, Array, Array], look: Callable, depth: int) -> float | None:
+    """A time at which some gap is not positive between two at which gaps and rates are known, if there is one.
+
+    Distances of what moves straight on are convex in time and lie above their tangents: where these meet above zero there is
+    none; else that is where to look.
+    """
+    (start, low, falling), (end, high, rising) = a, b
+    if (high <= 0.0).any():
+        return end
+    turns = (falling < 0.0) & (rising > 0.0)
+    if not turns.any() or not depth:
+        return None
+    slope, width = np.where(turns, rising - falling, 1.0), end - start
+    meet = np.clip((high - low - rising * width) / -slope, 0.0, width)
+    lowest = np.where(turns, low + falling * meet, np.inf)
+    k = int(np.argmin(lowest))
+    if lowest[k] > 0.0:
+        return None
+    middle = (start + float(meet[k]), *look(start + float(meet[k])))
+    found = _dips(a, middle, look, depth - 1)
+    return found if found is not None else _dips(middle, b, look, depth - 1)
