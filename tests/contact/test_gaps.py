@@ -3,6 +3,7 @@
 import coal
 import numpy as np
 import pytest
+import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,6 +11,7 @@ import kinetree as kt
 from kinetree.contact import Box, Capsule, Plane, Points, Scene, Shape, Sphere, candidates
 from kinetree.contact.distances import contact
 from kinetree.errors import InputError, ModelError
+from kinetree.spatial.rotations import rotation_about
 
 UNIT = kt.Inertia(1.0, tensor=np.eye(3))
 ROUND = {"sphere": Sphere(0.3), "capsule": Capsule(0.2, 0.9)}
@@ -118,6 +120,45 @@ def normal_velocity(model, q, v, bodies, point, normal):
     return rate - normal @ kt.jacobian(model, q, other, point=x)[3:] @ v
 
 
+SLAB, BAR = Box((1.0, 1.0, 0.2)), Box((1.0, 0.2, 0.2))
+LOG = Shape(Capsule(0.1, 1.0), kt.Pose(rotation_about(np.array([0.0, 1.0, 0.0]), np.pi / 2)))
+RESTING = {
+    "aligned": (SLAB, SLAB, 0.0, (0.0, 0.0)),
+    "at a corner": (SLAB, SLAB, 0.0, (0.4, 0.45)),
+    "turned": (SLAB, SLAB, np.pi / 4, (0.3, 0.2)),
+    "turned a little": (SLAB, SLAB, 0.1, (0.45, 0.45)),
+    "crossed": (BAR, BAR, np.pi / 2, (0.09, 0.09)),
+    "crossed aslant": (BAR, BAR, np.pi / 6, (0.03, 0.03)),
+    "log on a slab": (LOG, SLAB, 0.3, (0.1, 0.0)),
+    "log over a bar": (LOG, BAR, np.pi / 2, (0.05, 0.05)),
+}
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-13, 1e-10, 1e-7])
+@pytest.mark.parametrize("how", RESTING)
+def test_what_rests_is_carried(how, off):
+    """Where nothing is further than a micrometre, forces along the normals hold up the weight; a little off the pose as well."""
+    top, bottom, yaw, at = RESTING[how]
+    model = two(bottom, top)
+    q = model.neutral()
+    q[7:11] = [np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)]
+    q[11:] = [*at, 0.2]
+    q = kt.integrate(model, q, off * np.random.default_rng(0).normal(size=model.nv))
+    found = candidates(model, Scene(ground=()))
+    touching, (R, p) = found.at(q), kt.forward_kinematics(model, q)
+    wrenches = []
+    for k in np.flatnonzero(touching.gap < 1e-6):
+        own, other = found.bodies[k]
+        n = touching.normals[k] * (own - other)
+        x = p[own] + R[own] @ touching.points[k] - p[1]
+        wrenches.append([*np.cross(x, n), *n])
+    W = np.array(wrenches).T
+    cost = np.concatenate([np.zeros(W.shape[1]), np.ones(12)])
+    weight = np.array([0, 0, 0, 0, 0, 1.0])
+    left = scipy.optimize.linprog(cost, A_eq=np.hstack([W, np.eye(6), -np.eye(6)]), b_eq=weight).fun
+    assert left < 10 * off + 1e-12
+
+
 def test_ground():
     """A ball, points and a box over planes: what is stated of each, and of the coefficients of their pairs."""
     box = Shape(Box((0.2, 0.4, 0.6)), kt.Pose(translation=[0.1, 0.0, 0.0]))
@@ -156,7 +197,8 @@ def test_kernels_are_the_functions_they_come_from(names):
             gap, point, normal = contact(kind, swapped, (R[a], p[a]), (R[b], p[b]), np.array(x))
             assert abs(gap - at.gap[n]) < 1e-12
             assert np.abs(point - at.points[n]).max() < 1e-6
-            assert np.abs(normal - at.normals[n]).max() < 1e-9
+            if gap > -0.2:  # deeper, an edge may stab through the middle of a box, and either face is as near
+                assert np.abs(normal - at.normals[n]).max() < 1e-9
 
 
 WRONG = {

@@ -23,6 +23,8 @@ from kinetree.contact.extremes import clamped, is_positive, lowest, unit
 from kinetree.contact.stabbing import deepest, stabbing
 from kinetree.spatial.scalars import Array, Scalar, array
 
+SEAM, SEAM_RATE = 1e-5, 1e-2
+
 Found = tuple[Scalar, Array, Array]
 """distance, gradient, nearest"""
 
@@ -75,12 +77,18 @@ def point_box(x: Array, box: Array, R: Array, p: Array) -> Found:
     return distance, turn @ gradient, x
 
 
+def corner_box(own: Array, box: Array, R: Array, p: Array) -> Found:
+    """A corner of a box (place, `solid`) and a box: their distance by the face that is nearest."""
+    turn, y, (solid,) = _in_box(own, box, R, p, 0)
+    distance, face = deepest(y, box[12:] + seams(y, solid, box[12:]))
+    return distance, turn @ face, own[:3]
+
+
 def edge_box(own: Array, box: Array, R: Array, p: Array) -> Found:
-    """An edge (start, to its end) and a box: their distance where faces or edges are nearest, something below it elsewhere."""
-    turn = R @ box[:9].reshape(3, 3).T
-    a, b = turn.T @ (own[:3] - p) + box[9:12], turn.T @ own[3:]
-    distance, gradient, t = stabbing(a, b, box[12:])
-    return distance, turn @ gradient, own[:3] + t * own[3:]
+    """An edge of a box (start, to its end, `solid`) and a box: their distance where faces or edges are nearest."""
+    turn, a, (b, solid) = _in_box(own, box, R, p, 1)
+    distance, gradient, t = stabbing(a, b[0], box[12:] + seams(a, solid, box[12:]))
+    return distance, turn @ gradient, own[:3] + t * own[3:6]
 
 
 def segment_box(own: Array, box: Array, R: Array, p: Array) -> Found:
@@ -100,11 +108,32 @@ def segment_box(own: Array, box: Array, R: Array, p: Array) -> Found:
     return where(is_out, outside, inside), turn @ where(is_out, gradient, normal), own[:3] + t * own[3:]
 
 
+def seams(x: Array, solid: Array, half: Array) -> Array:
+    """By how much the faces (3,) of a box stand out for another that reaches past them, and so does not touch them.
+
+    A corner or an edge of a box that stands on another of the same size is on top of it and at its side at once, or by the
+    last digit nearer to the side. So where the other box, `solid`, as seen from x, overlaps by more than a thousandth, faces
+    give way by a hundred-thousandth of the size.
+    """
+    centre, edges = x + solid[0], solid[1:]
+    most = SEAM * sum(half)
+    overlap = [half[k] + sum(abs(e[k]) for e in edges) - abs(centre[k]) for k in range(3)]
+    return array([clamped(SEAM_RATE * y, 0.0, most) for y in overlap])
+
+
 def across(e: Array) -> Array:
     """A direction (3,) across another, of length 1."""
     x, y, z = e
     plane, upright = array([-y, x, 0.0 * z]), array([0.0 * x, -z, y])
     return unit(where(is_positive(x * x + y * y - z * z), plane, upright), e)[1]
+
+
+def _in_box(own: Array, box: Array, R: Array, p: Array, directions: int) -> tuple[Array, Array, list[Array]]:
+    """The rotation (3, 3) of a box, and in its axes a place (3,), directions (n, 3), and a `solid` (4, 3), if they follow."""
+    turn = R @ box[:9].reshape(3, 3).T
+    vectors = own[3:].reshape(-1, 3) @ turn
+    parts = [vectors[:directions], vectors[directions:]] if directions else [vectors]
+    return turn, turn.T @ (own[:3] - p) + box[9:12], parts
 
 
 def _of_box(y: Array, half: Array) -> tuple[Scalar, Array]:
@@ -119,8 +148,9 @@ def _where_zero(value: Scalar, slope: Scalar) -> Scalar:
     return clamped(-value / where(slope, slope, 1.0))
 
 
-SKELETONS = {"point": 3, "circle": 6, "segment": 6, "edge": 6}
-"""Numbers of a skeleton besides its radius: a point; or a place and a direction."""
+SKELETONS = {"point": 3, "circle": 6, "segment": 6, "corner": 15, "edge": 18}
+"""Numbers of a skeleton besides its radius: a place, and directions; of a box that it belongs to, its centre as seen from the
+place, and halves of three edges."""
 FIELDS: dict[str, tuple[int, bool]] = {"plane": (4, False), "point": (4, True), "segment": (7, True), "box": (15, False)}
 """Numbers of a field, and whether the last is a radius."""
 DISTANCES: dict[str, Callable[..., Found]] = {
@@ -130,6 +160,7 @@ DISTANCES: dict[str, Callable[..., Found]] = {
     "point-segment": point_segment,
     "segment-segment": segment_segment,
     "point-box": point_box,
+    "corner-box": corner_box,
     "edge-box": edge_box,
     "segment-box": segment_box,
 }

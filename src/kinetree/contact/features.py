@@ -72,17 +72,24 @@ def _plain(shape: Shape) -> Shape:
 def _between(own: int, shape: Shape, other: int, touched: Shape) -> Iterator[Feature]:
     kind, field = _field(touched)
     points, segments, radius = skeleton(shape.geometry, shape.placement)
-    if kind is None or (kind == "plane" and isinstance(shape.geometry, Plane)):
-        return
-    swapped = own == GROUND
-    suffix = f" in {touched.name or touched.geometry.kind}"
-    if not (kind == "segment" and segments):
-        for name, x in points:
-            yield Feature(f"point-{kind}", own, other, swapped, (*x, radius, *field), name + suffix)
+    boxes = isinstance(shape.geometry, Box) and kind == "box"
+    of_points, of_segments = ("corner", "edge") if boxes else ("point", "segment")
+    found = []
+    if kind is not None and not (kind == "segment" and segments):
+        found += [(of_points, name, (x,)) for name, x in points]
     if kind in ("segment", "box"):
-        for name, x, d in segments:
-            line = "edge" if isinstance(shape.geometry, Box) else "segment"
-            yield Feature(f"{line}-{kind}", own, other, swapped, (*x, *d, radius, *field), name + suffix)
+        found += [(of_segments, name, (x, d)) for name, x, d in segments]
+    for what, name, vectors in found:
+        solid = _solid(shape, vectors[0]) if boxes else ()
+        numbers = (*np.concatenate([*vectors, *solid]), radius, *field)
+        text = f"{name} in {touched.name or touched.geometry.kind}"
+        yield Feature(f"{what}-{kind}", own, other, own == GROUND, numbers, text)
+
+
+def _solid(shape: Shape, x: np.ndarray) -> list[np.ndarray]:
+    """Centre as seen from x, and halves of three edges, of a box, in axes of its body."""
+    R, t = shape.placement.rotation, shape.placement.translation
+    return [t - x, *(0.5 * np.array(shape.geometry.size) * R).T]  # type: ignore[attr-defined]
 
 
 def skeleton(geometry: Geometry, placement: Pose) -> Skeleton:

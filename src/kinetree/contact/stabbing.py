@@ -18,7 +18,7 @@ from kinetree.compiler.graph import where
 from kinetree.contact.extremes import clamped, is_positive, maximum, minimum, unit
 from kinetree.spatial.scalars import Array, Scalar
 
-LEVEL = 1e-9
+LEVEL = 1e-7
 """Of the size of the box: depths that differ by less count as equal, and the middle of where they are is taken."""
 WIDE = 1e-3
 """Of the segment: less than that is no stretch but a point."""
