@@ -108,7 +108,8 @@ def test_gaps_change_as_points_move(names, seed):
     radius = [x.radius if isinstance(x, Capsule) else 0.0 for x in solids]
     lines = np.array([("half" in name or "edge" in name) and "box" in name for name in found.names])
     depth = np.where(lines, np.abs(at.gap + radius), 0.0)  # of lines in boxes, what is stated is so where they touch
-    assert (np.abs(rate - expected) < 1e-4 + 10.0 * depth)[smooth & (depth < 0.1)].all()
+    seams = 1e-4 * np.abs(v).sum()  # of boxes that reach past each other
+    assert (np.abs(rate - expected) < 1e-4 + seams + 10.0 * depth)[smooth & (depth < 0.1)].all()
 
 
 def normal_velocity(model, q, v, bodies, point, normal):
@@ -137,7 +138,7 @@ RESTING = {
 @pytest.mark.parametrize("off", [0.0, 1e-13, 1e-10, 1e-7])
 @pytest.mark.parametrize("how", RESTING)
 def test_what_rests_is_carried(how, off):
-    """Where nothing is further than a micrometre, forces along the normals hold up the weight; a little off the pose as well."""
+    """Where nothing is further than a micrometre, forces along the normals hold up the weight; off the pose by a little too."""
     top, bottom, yaw, at = RESTING[how]
     model = two(bottom, top)
     q = model.neutral()

@@ -23,7 +23,8 @@ from kinetree.contact.extremes import clamped, is_positive, lowest, unit
 from kinetree.contact.stabbing import deepest, stabbing
 from kinetree.spatial.scalars import Array, Scalar, array
 
-SEAM, SEAM_RATE = 1e-5, 1e-2
+SEAM: tuple[float, float, float] = (1e-3, 1e-4, 1e-5)
+"""Overlap from which faces give way, by what part of what is more, and at most; the first and last by the size of the box."""
 
 Found = tuple[Scalar, Array, Array]
 """distance, gradient, nearest"""
@@ -112,13 +113,13 @@ def seams(x: Array, solid: Array, half: Array) -> Array:
     """By how much the faces (3,) of a box stand out for another that reaches past them, and so does not touch them.
 
     A corner or an edge of a box that stands on another of the same size is on top of it and at its side at once, or by the
-    last digit nearer to the side. So where the other box, `solid`, as seen from x, overlaps by more than a thousandth, faces
-    give way by a hundred-thousandth of the size.
+    last digit nearer to the side. So where the other box, `solid`, as seen from x, overlaps in the direction of a face by more
+    than touching bodies do, that face gives way by a little.
     """
-    centre, edges = x + solid[0], solid[1:]
-    most = SEAM * sum(half)
+    start, rate, most = SEAM
+    centre, edges, size = x + solid[0], solid[1:], sum(half)
     overlap = [half[k] + sum(abs(e[k]) for e in edges) - abs(centre[k]) for k in range(3)]
-    return array([clamped(SEAM_RATE * y, 0.0, most) for y in overlap])
+    return array([clamped(rate * (y - start * size), 0.0, most * size) for y in overlap])
 
 
 def across(e: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What of two shapes may touch: points and edges of one in the field of the other.
+"""What of two shapes may touch: points, edges and rims of one in the field of the other.
 
 A shape is a skeleton, points and segments, within a radius of which everything is solid: a sphere is a point, a capsule a
 segment; a box, and points, are skeletons of radius 0. It is also a field: how far a point or segment is from it. The rounder of
@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import NamedTuple, final
+from typing import NamedTuple
 
 import numpy as np
 
+from kinetree.contact.distances import DISTANCES
 from kinetree.contact.scene import Pair
-from kinetree.model import GROUND, Box, Capsule, Geometry, Plane, Points, Pose, Shape, Sphere
+from kinetree.model import GROUND, Box, Capsule, Cylinder, Mesh, Plane, Points, Shape, Sphere
 
-ORDER = (Points, Sphere, Capsule, Box, Plane)
+ORDER = (Points, Sphere, Capsule, Box, Cylinder, Mesh, Plane)
 """From those whose skeleton is in the field of the others to those in whose field it is."""
+
+OF_BOXES = {"point": "corner", "segment": "edge"}
+"""What points and segments of a box are to another box."""
 
 
 class Feature(NamedTuple):
@@ -43,13 +47,14 @@ class Feature(NamedTuple):
         return (self.other, self.own) if self.is_swapped else (self.own, self.other)
 
 
-@final
-class Skeleton(NamedTuple):
-    """Points and segments (start, from start to end) in body axes."""
+Part = tuple[str, str, tuple[np.ndarray, ...]]
+"""Of a skeleton: "point", "segment" or "circle"; name; place and, but for a point, a vector, in body axes."""
 
-    points: list[tuple[str, np.ndarray]]
-    segments: list[tuple[str, np.ndarray, np.ndarray]]
-    radius: float
+
+def is_general(pair: Pair) -> bool:
+    """Whether a pair is left to a collision library: a hull of a mesh, or a cylinder, but for a cylinder on a plane."""
+    kinds = {type(pair.shape.geometry), type(pair.other.geometry)}
+    return Mesh in kinds or (Cylinder in kinds and Plane not in kinds)
 
 
 def features(pair: Pair) -> Iterator[Feature]:
@@ -71,19 +76,16 @@ def _plain(shape: Shape) -> Shape:
 
 def _between(own: int, shape: Shape, other: int, touched: Shape) -> Iterator[Feature]:
     kind, field = _field(touched)
-    points, segments, radius = skeleton(shape.geometry, shape.placement)
+    parts, radius = skeleton(shape)
     boxes = isinstance(shape.geometry, Box) and kind == "box"
-    of_points, of_segments = ("corner", "edge") if boxes else ("point", "segment")
-    found = []
-    if kind is not None and not (kind == "segment" and segments):
-        found += [(of_points, name, (x,)) for name, x in points]
-    if kind in ("segment", "box"):
-        found += [(of_segments, name, (x, d)) for name, x, d in segments]
-    for what, name, vectors in found:
+    if kind == "segment" and isinstance(shape.geometry, Capsule):
+        parts = parts[2:]  # the ends of a capsule are the ends of its halves
+    for what, name, vectors in parts:
         solid = _solid(shape, vectors[0]) if boxes else ()
-        numbers = (*np.concatenate([*vectors, *solid]), radius, *field)
-        text = f"{name} in {touched.name or touched.geometry.kind}"
-        yield Feature(f"{what}-{kind}", own, other, own == GROUND, numbers, text)
+        pairing = f"{OF_BOXES[what] if boxes else what}-{kind}"
+        if pairing in DISTANCES:
+            numbers = (*np.concatenate([*vectors, *solid]), radius, *field)
+            yield Feature(pairing, own, other, own == GROUND, numbers, f"{name} in {touched.name or touched.geometry.kind}")
 
 
 def _solid(shape: Shape, x: np.ndarray) -> list[np.ndarray]:
@@ -92,34 +94,40 @@ def _solid(shape: Shape, x: np.ndarray) -> list[np.ndarray]:
     return [t - x, *(0.5 * np.array(shape.geometry.size) * R).T]  # type: ignore[attr-defined]
 
 
-def skeleton(geometry: Geometry, placement: Pose) -> Skeleton:
-    """Points, segments and radius of a geometry in the axes of the body that it is placed on."""
-    R, t = placement.rotation, placement.translation
+def skeleton(shape: Shape) -> tuple[list[Part], float]:
+    """Parts and radius of a shape."""
+    geometry, R, t = shape.geometry, shape.placement.rotation, shape.placement.translation
     if isinstance(geometry, Sphere):
-        return Skeleton([("centre", t)], [], geometry.radius)
+        return [("point", "centre", (t,))], geometry.radius
     if isinstance(geometry, Points):
-        return Skeleton([(f"point {n}", R @ x + t) for n, x in enumerate(np.array(geometry.points))], [], 0.0)
+        return [("point", f"point {n}", (R @ x + t,)) for n, x in enumerate(np.array(geometry.points))], 0.0
     if isinstance(geometry, Capsule):
         half = 0.5 * geometry.length * R[:, 2]
-        return Skeleton(
-            [("lower end", t - half), ("upper end", t + half)],
-            [("lower half", t - half, half), ("upper half", t, half)],
-            geometry.radius,
-        )
+        ends: list[Part] = [("point", "lower end", (t - half,)), ("point", "upper end", (t + half,))]
+        return [*ends, ("segment", "lower half", (t - half, half)), ("segment", "upper half", (t, half))], geometry.radius
     if isinstance(geometry, Box):
-        return _box_skeleton(geometry, R, t)
-    return Skeleton([], [], 0.0)
+        return list(_of_box(geometry, R, t)), 0.0
+    if isinstance(geometry, Cylinder):
+        return list(_of_cylinder(geometry, R, t)), 0.0
+    return [], 0.0
 
 
-def _box_skeleton(box: Box, R: np.ndarray, t: np.ndarray) -> Skeleton:
+def _of_box(box: Box, R: np.ndarray, t: np.ndarray) -> Iterator[Part]:
     half = 0.5 * np.array(box.size)
-    corners = [(f"corner {n}", R @ (half * signs) + t) for n, signs in enumerate(itertools.product((-1.0, 1.0), repeat=3))]
-    edges = []
-    for axis in range(3):
-        for signs in itertools.product((-1.0, 1.0), repeat=2):
-            start = half * np.insert(np.array(signs), axis, -1.0)
-            edges.append((f"edge {len(edges)}", R @ start + t, 2.0 * half[axis] * R[:, axis]))
-    return Skeleton(corners, edges, 0.0)
+    for n, signs in enumerate(itertools.product((-1.0, 1.0), repeat=3)):
+        yield "point", f"corner {n}", (R @ (half * signs) + t,)
+    for n, (axis, signs) in enumerate(itertools.product(range(3), itertools.product((-1.0, 1.0), repeat=2))):
+        start = half * np.insert(np.array(signs), axis, -1.0)
+        yield "segment", f"edge {n}", (R @ start + t, 2.0 * half[axis] * R[:, axis])
+
+
+def _of_cylinder(cylinder: Cylinder, R: np.ndarray, t: np.ndarray) -> Iterator[Part]:
+    """Both rims, whose lowest point rolls, and four points on each, on which it stands."""
+    for end, side in (("lower", -0.5), ("upper", 0.5)):
+        centre = t + side * cylinder.length * R[:, 2]
+        yield "circle", f"{end} rim", (centre, cylinder.radius * R[:, 2])
+        for n, (x, y) in enumerate(((1, 0), (0, 1), (-1, 0), (0, -1))):
+            yield "point", f"{end} rim {n}", (centre + cylinder.radius * (x * R[:, 0] + y * R[:, 1]),)
 
 
 def _field(shape: Shape) -> tuple[str | None, tuple[float, ...]]:
@@ -131,8 +139,8 @@ def _field(shape: Shape) -> tuple[str | None, tuple[float, ...]]:
     if isinstance(geometry, Sphere):
         return "point", (*t, geometry.radius)
     if isinstance(geometry, Capsule):
-        _, ((_, start, half), _), radius = skeleton(geometry, shape.placement)
-        return "segment", (*start, *(2.0 * half), radius)
+        along = geometry.length * R[:, 2]
+        return "segment", (*(t - 0.5 * along), *along, geometry.radius)
     if isinstance(geometry, Box):
         return "box", (*R.T.ravel(), *(-R.T @ t), *(0.5 * x for x in geometry.size))
     return None, ()

@@ -14,7 +14,8 @@ from kinetree.algorithms import kinematics
 from kinetree.compiler.graph import Graph
 from kinetree.compiler.kernel import build_once, straight_source
 from kinetree.contact.distances import FIELDS, SKELETONS, contact
-from kinetree.contact.features import Feature, features
+from kinetree.contact.features import Feature, features, is_general
+from kinetree.contact.general import GeneralPair, general_pairs
 from kinetree.contact.scene import Scene, coefficients, pairs_of
 from kinetree.errors import InputError
 from kinetree.evaluation import evaluate
@@ -73,6 +74,7 @@ class Candidates:
     names: tuple[str, ...]
     features: Features
     groups: tuple[Group, ...]
+    general: tuple[GeneralPair, ...]
 
     @property
     def count(self) -> int:
@@ -81,7 +83,7 @@ class Candidates:
 
     def at(self, q: Any) -> Touching:
         """Gaps, points and normals at q (..., nq). Raises InputError."""
-        if self.count <= MOST_TOGETHER:
+        if self.count <= MOST_TOGETHER and not self.general:
             found = evaluate(touching, self.model, q, features=self.features) if self.count else ()
             return Touching(*found) if found else _nothing(np.shape(q)[:-1], 0)
         R, p = evaluate(kinematics.forward_kinematics, self.model, q)
@@ -91,6 +93,13 @@ class Candidates:
         found = _nothing(batch, self.count)
         for group in self.groups:
             group.fill(found, R, p)
+        start, bodies = len(self.features), self.model.nbodies + 1
+        for pair in self.general:
+            part = slice(start, start := start + pair.count)
+            gap, points, normals = pair.at(R.reshape(-1, bodies, 3, 3), p.reshape(-1, bodies, 3))
+            found.gap[..., part] = gap.reshape(*batch, -1)
+            found.points[..., part, :] = points.reshape(*batch, -1, 3)
+            found.normals[..., part, :] = normals.reshape(*batch, -1, 3)
         return found
 
 
@@ -128,12 +137,19 @@ def candidates(model: Model, scene: Scene) -> Candidates:
     Raises
     ------
     InputError
-        No model, no scene; a pair names an unknown body, the same body twice, one without shapes, or shapes that cannot touch.
+        No model, no scene; a pair names an unknown body, the same body twice, one without shapes, or shapes that cannot touch;
+        a mesh is not found or has no hull.
+    MissingExtraError
+        Cylinders or meshes, and coal is not installed.
     """
     pairs = pairs_of(model, scene)
     mu, epsilon = (coefficients(model, scene, name, pairs) for name in ("friction", "restitution"))
     runs: dict[Any, list[tuple[int, list[Feature]]]] = {}
+    general: list[tuple[int, GeneralPair]] = []
     for n, pair in enumerate(pairs):
+        if is_general(pair):
+            general += [(n, x) for x in general_pairs(model, pair)]
+            continue
         of_pair = list(features(pair))
         if not of_pair and scene.pairs is not None:
             raise InputError(
@@ -144,14 +160,17 @@ def candidates(model: Model, scene: Scene) -> Candidates:
             listed = list(run)
             runs.setdefault((*key[:2], len(listed)), []).append((n, listed))
     order = [(n, run[c]) for (*_, length), group in runs.items() for c in range(length) for n, run in group]
+    found = [(n, feature.bodies, feature.name) for n, feature in order]
+    found += [(n, (x.first.body, x.second.body), x.name) for n, x in general for _ in range(x.count)]
     return Candidates(
         model,
-        tuple(feature.bodies for _, feature in order),
-        np.array([mu[n] for n, _ in order]),
-        np.array([epsilon[n] for n, _ in order]),
-        tuple(_name(model, feature) for _, feature in order),
+        tuple(bodies for _, bodies, _ in found),
+        np.array([mu[n] for n, _, _ in found]),
+        np.array([epsilon[n] for n, _, _ in found]),
+        tuple(_name(model, bodies, name) for _, bodies, name in found),
         Features((*feature[:4], tuple(map(float, feature.numbers))) for _, feature in order),
         tuple(_groups(runs)),
+        tuple(x for _, x in general),
     )
 
 
@@ -191,6 +210,6 @@ def _nothing(batch: tuple[int, ...], count: int) -> Touching:
     return Touching(np.empty((*batch, count)), np.empty((*batch, count, 3)), np.empty((*batch, count, 3)))
 
 
-def _name(model: Model, feature: Feature) -> str:
-    first, second = (f"{model.body_names[k]!r}" if k != GROUND else "the ground" for k in feature.bodies)
-    return f"{first} and {second}: {feature.name}"
+def _name(model: Model, bodies: tuple[int, int], name: str) -> str:
+    first, second = (f"{model.body_names[k]!r}" if k != GROUND else "the ground" for k in bodies)
+    return f"{first} and {second}: {name}"
