@@ -73,6 +73,11 @@ def rows(x: Any) -> Any:
     return x.rows() if hasattr(x, "program") else list(x)
 
 
+def everywhere(tree: Tree, x: Any) -> Any:
+    """An array (n,) that every body is given whole."""
+    return x.everywhere() if hasattr(x, "program") else [x] * len(tree)
+
+
 def stacked(values: Any, slices: Sequence[slice] | None = None) -> Any:
     """What each body owns, end to end: the inverse of `split`. `slices` say where, if it may be split again."""
     return values.program.stacked(values, slices) if hasattr(values, "program") else np.concatenate(values)

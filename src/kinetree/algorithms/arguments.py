@@ -22,11 +22,17 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
     "x": ("nv",),
     "external": ("nbodies", 6),
     "wrenches": ("nbodies", 6),
+    "point": (3,),
+    "impulse": (6,),
     "h": (),
     "y": ("nv",),
     **{name: ("nv",) for name in ("theta", "w", "rate")},
     **{f"{letter}{k}": ("nv",) for letter in "waf" for k in range(1, 5)},
 }
+
+
+WHOLE = frozenset(name for name, shape in SHAPES.items() if shape and isinstance(shape[0], int))
+"""What belongs to no body."""
 
 
 @cache

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from kinetree.algebra.riccati import articulated
 from kinetree.algebra.rigid import joint_maps, weights
-from kinetree.algebra.sweeps import gather, piled, rows, scatter, stacked, unzip
+from kinetree.algebra.sweeps import each, everywhere, gather, piled, rows, scatter, stacked, unzip
 from kinetree.algorithms.inverse import NO_FORCE
-from kinetree.algorithms.kinematics import AT_REST
+from kinetree.algorithms.kinematics import AT_REST, poses
 from kinetree.model import Model
+from kinetree.spatial.rotations import cross
 from kinetree.spatial.scalars import Array
 from kinetree.spatial.sixvectors import Shift, solve
 
@@ -37,8 +40,25 @@ def jump(parent: tuple[Array, Any, Any], phi: Shift, H: Array, P: Array, G: Arra
 
 def impulse_response(model: Model, q: Array, wrenches: Array) -> tuple[Array, Array, Array]:
     """Δv (nv,), ΔV (nbodies, 6) and f (nbodies, 6) under impulses [moment; force] on the bodies, all in body axes."""
+    return _response(model, q, rows(wrenches))
+
+
+def blow(model: Model, q: Array, point: Array, impulse: Array, *, body: int) -> tuple[Array, Array, Array]:
+    """The same of one impulse [moment; force] (6,), world axes, at a point (3,) of one body, in its axes."""
+
+    def wrench(pose: tuple[Array, Array], is_hit: float, r: Array, F: Array) -> Array:
+        R, _ = pose
+        force = R.T @ F[3:]
+        return is_hit * np.concatenate([R.T @ F[:3] + cross(r, force), force])
+
+    hit = [float(k == body) for k in range(model.nbodies)]
+    given = everywhere(model.tree, point), everywhere(model.tree, impulse)
+    return _response(model, q, each(wrench, poses(model, q), hit, *given))
+
+
+def _response(model: Model, q: Array, W: Any) -> tuple[Array, Array, Array]:
     phi, H = weights(model, q), joint_maps(model, q)
     P, D, G = articulated(model.tree, phi, H, model.inertias, model.joint_inertias)
-    nu, z = unzip(gather(model.tree, passed_on, NO_FORCE, phi, H, D, G, rows(wrenches)), 2)
+    nu, z = unzip(gather(model.tree, passed_on, NO_FORCE, phi, H, D, G, W), 2)
     dV, dv, f = unzip(scatter(model.tree, jump, (AT_REST, None, None), phi, H, P, G, nu, z), 3)
     return stacked(dv, model.v_slices), piled(dV), piled(f)

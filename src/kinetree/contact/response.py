@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.algorithms import impulse as impulses
 from kinetree.evaluation import body_of, evaluate, numbers
-from kinetree.functions import algorithm_of, forward_kinematics
+from kinetree.functions import algorithm_of
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
 
@@ -51,19 +51,9 @@ def impulse_response(model: Model, q: ArrayLike, body: str | int, point: ArrayLi
     k = body_of(model, body)
     r, given = numbers(point, (3,), "point"), np.asarray(impulse, dtype=object)
     acting = numbers(impulse, (6,) if given.shape[-1:] == (6,) else (3,), "impulse")
-    R = forward_kinematics(model, q)[0][..., k, :, :]
-    moment, force = (acting[..., :3], acting[..., 3:]) if acting.shape[-1] == 6 else (np.zeros(3), acting)
-    force = _turned(R, force)
-    moment = _turned(R, moment) + np.cross(r, force)
-    moment, force = np.broadcast_arrays(moment, force)
-    W = np.zeros((*force.shape[:-1], model.nbodies, 6))
-    W[..., k, :3], W[..., k, 3:] = moment, force
-    return ImpulseResponse(*evaluate(impulses.impulse_response, model, q, W))
+    if acting.shape[-1] == 3:
+        acting = np.concatenate([np.zeros_like(acting), acting], axis=-1)
+    return ImpulseResponse(*evaluate(impulses.blow, model, q, r, acting, body=k))
 
 
 algorithm_of[impulse_response] = impulses.impulse_response
-
-
-def _turned(R: Array, x: Array) -> Array:
-    """Rᵀ x."""
-    return np.einsum("...ji,...j->...i", R, x)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.algebra.sweeps import each, rows, split, total
+from kinetree.algebra.sweeps import each, everywhere, rows, split, total
+from kinetree.algorithms.arguments import WHOLE
 from kinetree.compiler.kernel import KernelSource
 from kinetree.compiler.looped.classes import classes_of
 from kinetree.compiler.looped.code import looped_code
@@ -104,6 +105,8 @@ def _guarded(model: Model, arrays: Mapping[str, Any], results: list[Any], guard:
     for name, x in arrays.items():
         if len(x.shape) > 1:
             parts[name] = rows(x)
+        elif name in WHOLE:
+            parts[name] = everywhere(model.tree, x)
         else:
             parts[name] = split(model.q_slices if name in ("q", "q0", "q1") else model.v_slices, x)
     names = list(parts)

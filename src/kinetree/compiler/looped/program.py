@@ -205,6 +205,11 @@ class Vector(Given):
             self._pieces["rows"] = Piece(self.program, self, starts, (width,) * self.shape[0])
         return self._pieces["rows"]
 
+    def everywhere(self) -> Piece:
+        """All of it for each body."""
+        n, (size,) = len(self.program.tree), self.shape
+        return Piece(self.program, self, (0,) * n, (size,) * n)
+
 
 @final
 @dataclass(frozen=True, eq=False)
