@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any, final
 
@@ -43,6 +44,7 @@ class Show(Source):
                 "nv": body.joint.nv,
                 "mass": body.inertia.mass,
                 "dynamics": _of_joint(body),
+                "shapes": [shape.geometry.kind for shape in body.shapes],
             }
             for i, body in enumerate(model.bodies)
         ]
@@ -66,7 +68,7 @@ class Show(Source):
             add_row(rows, i, name, body["joint"], body["kind"], _range(q), _range(v), number(body["mass"]))
         sizes = f"{model.nbodies} bodies, nq = {model.nq}, nv = {model.nv}, mass {mass:.6g} kg, gravity {data['gravity']} m/s²"
         notes = [f"note: {note}" for note in model.diagnostics]
-        parts = [heading(model.name), rows, sizes, *_dynamics(model), *notes]
+        parts = [heading(model.name), rows, sizes, *_shapes(model), *_dynamics(model), *notes]
         if self.sparsity or self.picture is not None:
             parts += self._sparsity(model, data)
         return Report(data, parts)
@@ -100,6 +102,14 @@ def _dynamics(model: Model) -> list[Any]:
     for joint, own in found.items():
         add_row(rows, joint, *(" ".join(map(number, own.get(name, ()))) for name in columns))
     return ["", rows]
+
+
+def _shapes(model: Model) -> list[str]:
+    """How many shapes of which kinds there are, if any."""
+    counts = Counter(shape.geometry.kind for _, shape in model.shapes)
+    carriers = len({k for k, _ in model.shapes})
+    listed = ", ".join(f"{n} × {kind}" for kind, n in sorted(counts.items()))
+    return [f"shapes on {carriers} bodies: {listed}"] if counts else []
 
 
 def _range(part: slice) -> str:
