@@ -143,6 +143,15 @@ def test_integrators_quickly(tmp_path):
     assert len(said.splitlines()) == 4 and (tmp_path / "drift.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_impacts_quickly(tmp_path):
+    numbers, page, picture = (tmp_path / name for name in ("impacts.json", "impacts.md", "impacts.png"))
+    run("benchmarks.impacts", "--quick", "--json", numbers, "--markdown", page, "--picture", picture)
+    assert picture.read_bytes().startswith(b"\x89PNG") and "promised 15×" in page.read_text(encoding="utf-8")
+    rows = json.loads(numbers.read_text(encoding="utf-8"))["rows"]
+    assert {row["model"] for row in rows} == {"Panda", "chain-8"} and len(rows) == 2 * 5
+    assert all(row["peer"] > 0 and row["error"] <= 1e-8 for row in rows)
+
+
 @pytest.mark.parametrize("name", QUANTITIES)
 def test_a_wrong_result_of_an_operator_is_noticed(name):
     operators = importlib.import_module("benchmarks.operators")
