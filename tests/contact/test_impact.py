@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tolerance import EPS, assert_close, gamma
 
 import kinetree as kt
+from kinetree.compiler.threads import threads
 from kinetree.contact.contacts import arranged
 from kinetree.contact.space import contact_space
 
@@ -297,3 +298,19 @@ def test_wrong_impacts_are_told(change, message):
     given = {"q": model.neutral(), "v": np.zeros(9), "contacts": kt.Contact(3, [0, 0, 0], UP), **change}
     with pytest.raises(kt.InputError, match=message):
         kt.impact(model, **given)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_an_impact_does_not_depend_on_the_batch(law):
+    """Bit for bit: any order, any size, any number of threads."""
+    model, rng = zoo.model("panda"), np.random.default_rng(9)
+    contacts, order = touching(model, rng, 4), rng.permutation(37)
+    q, v = model.random(rng, 37), rng.normal(size=(37, model.nv))
+    whole, mixed = (kt.impact(model, q[some], v[some], contacts, 0.5, 0.7, law) for some in (slice(None), order))
+    assert np.array_equal(whole.v[order], mixed.v) and np.array_equal(whole.impulses[order], mixed.impulses)
+    before = threads()
+    try:
+        kt.set_threads(1)
+        assert all(np.array_equal(kt.impact(model, q[n], v[n], contacts, 0.5, 0.7, law).v, whole.v[n]) for n in range(37))
+    finally:
+        kt.set_threads(before)

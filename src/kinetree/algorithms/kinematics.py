@@ -47,6 +47,13 @@ def body_motions(model: Model, q: Array, v: Array) -> tuple[Array, Array, Array]
     return *forward_kinematics(model, q), piled(velocities(model, weights(model, q), joint_maps(model, q), v))
 
 
+def some_motions(model: Model, q: Array, v: Array, *, bodies: tuple[int, ...]) -> tuple[Array, Array, Array]:
+    """The same of some bodies."""
+    R, p, V = body_motions(model, q, v)
+    some = list(bodies)
+    return R[some], p[some], V[some]
+
+
 def center_of_mass(model: Model, q: Array) -> Array:
     """Σ m (p + R s) / Σ m."""
     return first_moment(model, q) * (1.0 / sum(body.inertia.mass for body in model.bodies))

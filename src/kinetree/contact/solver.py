@@ -106,6 +106,7 @@ class Solver:
         piece = routines.piece
         self.zero, self.unity = piece("zero", lambda: 0.0, [], [ONE]), piece("unity", lambda: 1.0, [], [ONE])
         self.still, self.copy = piece("still", lambda: np.zeros(3), [], [THREE]), piece("copy", lambda x: x, [THREE], [THREE])
+        self.same = piece("same", lambda x: x, [ONE], [ONE])
         self.choose = piece("choose", where, [ONE, THREE, THREE], [THREE])
         self.equation = piece("equation", _equation, [self.rows, Block(n), THREE, THREE, *LAW, ONE], [THREE, THREE, ONE])
         self.prepare = self._prepare()
@@ -181,11 +182,10 @@ class Solver:
         """Newton's steps, until they are there or many; which lanes are to go on; and where those begin that went astray."""
         piece = self.routines.piece
         ended = piece("ended", _ended, [ONE] * 4, [ONE] * 2)
-        same = piece("same", lambda x: x, [ONE], [ONE])
         reset = piece("reset", lambda off, x: where(off, 0.0, x), [ONE, THREE], [THREE])
         with self.routines.procedure("steps") as p:
             p.run(self.evaluate)
-            p.call(same, self.active[0], self.running[0])
+            p.call(self.same, self.active[0], self.running[0])
             p.run(self.keep)
             with p.while_any(self.running[0], STEPS, usual=5):
                 p.run(step)

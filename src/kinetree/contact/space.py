@@ -3,6 +3,7 @@
 u = F φ* H* v          A = F Ω F*
 
 F (3m, 6k) takes the motions of the k bodies to the velocities of m contacts along normal and tangents; A is Delassus' matrix.
+In compiled loops over contacts, so that the code is as short for many as for one.
 """
 
 from __future__ import annotations
@@ -14,16 +15,20 @@ from typing import Any, final
 import numpy as np
 
 from kinetree.algorithms import kinematics, operational
-from kinetree.compiler.graph import Graph
-from kinetree.compiler.kernel import build_once, straight_source
+from kinetree.compiler.kernel import build_once
+from kinetree.compiler.routines import Area, Block, Routines
 from kinetree.contact.contacts import Arranged
 from kinetree.evaluation import evaluate
 from kinetree.model import Model
 from kinetree.spatial.rotations import cross
 from kinetree.spatial.scalars import Array
-from kinetree.spatial.sixvectors import symmetric
 
+LOST = 1e-12
+"""Of the terms that make up nᵀ Ω n: below, they cancel, and no impulse moves the contact in that direction."""
+FEW = 100
+"""Bodies up to which code for the motions of some of them is straight-line."""
 Sides = tuple[tuple[int, int], ...]
+THREE, TURN, ROWS, REACH = Block(3), Block(3, 3), Block(3, 6, stride=12), Block(3, 6)
 
 
 @final
@@ -43,55 +48,132 @@ class ContactSpace:
 
 def contact_space(model: Model, q: Any, v: Any, contacts: Arranged) -> ContactSpace:
     """Contact space of a model at q (..., nq), moving with v (..., nv)."""
-    bodies = list(contacts.bodies)
-    C = evaluate(operational.compliance, model, q, bodies=contacts.bodies, frame="body")
+    kernel = _kernel(len(contacts.bodies), contacts.sides)
+    return ContactSpace(*kernel(*moving(model, q, v, contacts.bodies), contacts.points, contacts.frames))
+
+
+def moving(model: Model, q: Any, v: Any, bodies: tuple[int, ...]) -> tuple[Array, Array, Array, Array]:
+    """Of k bodies: blocks of Ω (..., 6k, 6k), rotations (..., k, 3, 3), origins (..., k, 3), velocities (..., k, 6)."""
+    C = evaluate(operational.compliance, model, q, bodies=bodies, frame="body")
+    if model.nbodies <= FEW:
+        return C, *evaluate(kinematics.some_motions, model, q, v, bodies=bodies)
     R, p, V = evaluate(kinematics.body_motions, model, q, v)
-    moving = C, R[..., bodies, :, :], p[..., bodies, :], V[..., bodies, :]
-    return ContactSpace(*_kernel(len(bodies), contacts.sides)(*moving, contacts.points, contacts.frames))
+    some = list(bodies)
+    return C, R[..., some, :, :], p[..., some, :], V[..., some, :]
 
 
-def jacobian_rows(sides: Sides, R: Array, p: Array, points: Array, frames: Array) -> list[dict[int, Array]]:
-    """F: for each contact, the rows (3, 6) that belong to the places of its bodies; the world has none."""
-    rows = []
-    for (own, other), r, N in zip(sides, points, frames, strict=True):
-        D = N @ R[own]  # directions in body axes
-        found = {own: np.array([[*cross(r, d), *d] for d in D])}
-        if other >= 0:
-            lever, D = R[other].T @ (p[own] - p[other] + R[own] @ r), -(N @ R[other])
-            found[other] = np.array([[*cross(lever, d), *d] for d in D])
-        rows.append(found)
-    return rows
-
-
-def delassus(rows: list[dict[int, Array]], C: Array, V: Array) -> tuple[Array, Array, Array]:
-    """u (3m,), A (3m, 3m) and the magnitudes that its diagonal is made of (3m,)."""
-    m, k = len(rows), len(V)
-    places = [slice(6 * j, 6 * j + 6) for j in range(k)]
-    u, A, size = np.zeros(3 * m, dtype=object), np.zeros((3 * m, 3 * m), dtype=object), np.zeros(3 * m, dtype=object)
-    for c, F in enumerate(rows):
-        at = slice(3 * c, 3 * c + 3)
-        u[at] = sum(F[j] @ V[j] for j in F)
-        FC = [sum(F[i] @ C[places[i], places[j]] for i in F) for j in range(k)]
-        for d in range(c + 1):
-            A[at, 3 * d : 3 * d + 3] = sum(FC[j] @ rows[d][j].T for j in rows[d])
-        sizes = {j: sum(abs(F[i]) @ abs(C[places[i], places[j]]) for i in F) for j in F}
-        size[at] = sum((sizes[j] * abs(F[j])).sum(axis=1) for j in F)
-    return u, symmetric(A.T), size
+def inputs_of(k: int, m: int) -> list[tuple[int, ...]]:
+    """Core shapes of what `Space` is given."""
+    return [(6 * k, 6 * k), (k, 3, 3), (k, 3), (k, 6), (m, 3), (m, 3, 3)]
 
 
 @cache
 def _kernel(k: int, sides: Sides) -> np.ufunc:
     m = len(sides)
+    n = 3 * m
 
     def sources() -> Any:
-        graph = Graph()
-        shapes = (6 * k, 6 * k), (k, 3, 3), (k, 3), (k, 6), (m, 3), (m, 3, 3)
-        C, R, p, V, points, frames = inputs = [graph.input(shape) for shape in shapes]
-        rows = jacobian_rows(sides, R, p, points, frames)
-        wrenches = np.zeros((3 * m, 2, 6), dtype=object)
-        for c, F in enumerate(rows):
-            for place, j in enumerate(F):
-                wrenches[3 * c : 3 * c + 3, place] = F[j]
-        return straight_source(graph, inputs, [*delassus(rows, C, V), wrenches]), None
+        routines = Routines()
+        space = Space(routines, k, sides)
+        with routines.procedure("body") as body:
+            body.run(space.solve)
+        return routines.source(inputs_of(k, m), [(n,), (n, n), (n,), (n, 2, 6)]), None
 
     return build_once("contact_space", "Contact space of bodies.", (_kernel.__wrapped__, k, sides), sources, warn=False)
+
+
+@final
+class Space:
+    """The procedure `solve` that finds a `ContactSpace` from arguments as in `inputs_of`.
+
+    Attributes
+    ----------
+    u, A, size, rows : Area
+        By blocks (3,) and (3, 3); of F the blocks (3, 6) as `ROWS`, [contact, side], zero for the world.
+    frames : Area
+        The blocks (3, 3) of the argument.
+    """
+
+    def __init__(self, routines: Routines, k: int, sides: Sides) -> None:
+        m = len(sides)
+        self.u, self.A = routines.area(3 * m, strides=(3,)), routines.area(3 * m, 3 * m, strides=(9 * m, 3))
+        self.size, self.rows = routines.area(3 * m, strides=(3,)), routines.area(3 * m, 2, 6, strides=(36, 6))
+        u, A, size = self.u, self.A, self.size
+        two = any(other >= 0 for _, other in sides)
+        starts = np.cumsum([0, *(int(np.prod(shape)) for shape in inputs_of(k, m))])
+        C = Area("%in", 0, (36 * k, 6))
+        R, p, V, points, self.frames = (
+            Area("%in", int(at), (size,)) for at, size in zip(starts[1:], (9, 3, 6, 3, 9), strict=False)
+        )
+        reached = routines.area(k, 3, 6, strides=(18,))
+        places = [routines.table(f"side{k}", [max(side[k], 0) for side in sides]) for k in range(2)]
+        ends = routines.table("ends", [1 + (other >= 0) for _, other in sides])
+        piece, six = routines.piece, Block(6, 6, stride=6 * k)
+        here = piece("here", _here, [TURN, THREE, TURN], [ROWS])
+        there = piece("there", _there, [TURN, THREE, TURN, THREE, TURN, THREE], [ROWS])
+        speed = piece("speed", lambda F, V: F @ V, [ROWS, Block(6)], [THREE])
+        more_speed = piece("more.speed", lambda F, V, u: u + F @ V, [ROWS, Block(6), THREE], [THREE])
+        reach = piece("reach", lambda F, C: F @ C, [ROWS, six], [REACH])
+        more_reach = piece("more.reach", lambda F, C, X: X + F @ C, [ROWS, six, REACH], [REACH])
+        square = Block(3, 3, stride=3 * m)
+        block = piece("block", lambda X, F: X @ F.T, [REACH, ROWS], [square])
+        more_block = piece("more.block", lambda X, F, A: A + X @ F.T, [REACH, ROWS, square], [square])
+        mirror = piece("mirror", lambda A: A.T, [square], [square])
+        symmetric = piece("symmetric", _symmetric, [square], [square])
+        terms = piece("terms", _terms, [ROWS, six, ROWS, THREE], [THREE])
+        nothing, no_rows = (
+            piece("no.terms", lambda: np.zeros(3), [], [THREE]),
+            piece("no.rows", lambda: np.zeros((3, 6)), [], [ROWS]),
+        )
+        with routines.procedure("space") as self.solve:
+            s = self.solve
+            with s.loop(0, m) as c:
+                own = s.lookup(places[0], c)
+                s.call(here, R[own], points[c], self.frames[c], self.rows[c, 0])
+                s.call(no_rows, self.rows[c, 1])
+                s.call(speed, self.rows[c, 0], V[own], u[c])
+                if two:
+                    with s.loop(1, s.lookup(ends, c), usual=0.5):
+                        other = s.lookup(places[1], c)
+                        s.call(there, R[own], p[own], R[other], p[other], self.frames[c], points[c], self.rows[c, 1])
+                        s.call(more_speed, self.rows[c, 1], V[other], u[c], u[c])
+            with s.loop(0, m) as c:
+                own = s.lookup(places[0], c)
+                s.call(nothing, size[c])
+                with s.loop(0, k) as j:
+                    s.call(reach, self.rows[c, 0], C[own, j], reached[j])
+                s.call(terms, self.rows[c, 0], C[own, own], self.rows[c, 0], size[c], size[c])
+                if two:
+                    with s.loop(1, s.lookup(ends, c), usual=0.5):
+                        other = s.lookup(places[1], c)
+                        with s.loop(0, k) as j:
+                            s.call(more_reach, self.rows[c, 1], C[other, j], reached[j], reached[j])
+                        for a, i, b, j in ((0, own, 1, other), (1, other, 0, own), (1, other, 1, other)):
+                            s.call(terms, self.rows[c, a], C[i, j], self.rows[c, b], size[c], size[c])
+                with s.loop(0, s.plus(c, 1), usual=(m + 1) / 2) as d:
+                    s.call(block, reached[s.lookup(places[0], d)], self.rows[d, 0], A[c, d])
+                    if two:
+                        with s.loop(1, s.lookup(ends, d), usual=0.5):
+                            other = s.lookup(places[1], d)
+                            s.call(more_block, reached[other], self.rows[d, 1], A[c, d], A[c, d])
+                    s.call(mirror, A[c, d], A[d, c])
+                s.call(symmetric, A[c, c], A[c, c])
+
+
+def _here(R: Array, r: Array, N: Array) -> Array:
+    D = N @ R  # directions in body axes
+    return np.array([[*cross(r, d), *d] for d in D])
+
+
+def _there(R: Array, p: Array, R_other: Array, p_other: Array, N: Array, r: Array) -> Array:
+    lever = R_other.T @ (p - p_other + R @ r)
+    return np.array([[*cross(lever, d), *d] for d in -(N @ R_other)])
+
+
+def _symmetric(A: Array) -> Array:
+    return np.array([[A[max(i, j), min(i, j)] for j in range(3)] for i in range(3)])
+
+
+def _terms(F: Array, C: Array, G: Array, size: Array) -> Array:
+    """Magnitudes that the diagonal of A is made of."""
+    return size + ((np.abs(F) @ np.abs(C)) * np.abs(G)).sum(axis=1)

@@ -1,0 +1,315 @@
+"""Laws of restitution in compiled loops: the impulses of an impact, from contact space.
+
+    newton      w_n = A x + u + ε u_n⁻, one solve
+    poisson     compression, b = u; decompression, b = u + A x₁ and normal impulses of at least ε x₁
+    energetic   decompression with κ ε x₁, κ by bisection such that its work is Σ ε² of what compression took
+
+Where energy would be gained, x lies between the impulses of ε = 0, which take energy, and those asked for, as near to these as
+it may.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final, final
+
+import numpy as np
+
+from kinetree.compiler.graph import sqrt, where
+from kinetree.compiler.kernel import build_once
+from kinetree.compiler.routines import Area, Block, Procedure, Routines
+from kinetree.contact.laws import maximum, positive
+from kinetree.contact.solver import Solver
+from kinetree.contact.space import ContactSpace
+from kinetree.spatial.scalars import Array, Scalar
+
+LAWS = "newton", "poisson", "energetic"
+GROWTH = 1e-12
+"""Of the kinetic energy that the contacts exchange: what counts as rounding, not as growth."""
+SEARCHES, WORK, MOST_RETURNED = 40, 1e-10, 2.0
+"""Halvings for Stronge's law, how exact its work is to be, and the largest multiple of ε that is looked at."""
+ONE, THREE = Block(), Block(3)
+
+
+def impulses_of(law: str, space: ContactSpace, eps: Array, mu: Array, lost: Array) -> tuple[Array, Array, Array]:
+    """x (B, 3m) [N s], residuals (B, 5) and how much of ε was possible (B,), by one of the laws.
+
+    Restitution and friction (B, m), and which directions give no way (B, 3m). Residuals: signorini, complementarity, cone,
+    dissipation, energy, as in `Residuals`.
+    """
+    return _kernel(law, mu.shape[-1])(space.u, space.A, eps, mu, np.asarray(lost, dtype=float))
+
+
+@cache
+def _kernel(law: str, m: int) -> np.ufunc:
+    def sources() -> Any:
+        n, routines = 3 * m, Routines()
+        found = routines.area(n, strides=(3,)), routines.area(5), routines.area(1)
+        u, A = Area("%in", 0, (3,)), Area("%in", n, (3 * n, 3))
+        eps, mu, lost = (Area("%in", n + n * n + at, strides) for at, strides in ((0, (1,)), (m, (1,)), (2 * m, (3,))))
+        blow = Blow(routines, law, m, u, A, eps, mu, lost, *found)
+        with routines.procedure("body") as body:
+            body.run(blow.solve)
+        return routines.source([(n,), (n, n), (m,), (m,), (n,)], [(n,), (5,), ()]), None
+
+    doc = f"Impulses of an impact by {law}'s law: (u, A, eps, mu, lost)."
+    return build_once("impact_impulses", doc, (_kernel.__wrapped__, law, m), sources, warn=False)
+
+
+@final
+class Blow:
+    """The procedure `solve` that finds impulses x by blocks (3,), five residuals, and how much of ε was possible.
+
+    Parameters
+    ----------
+    u, A, eps, mu, lost : Area
+        What is given: u and lost by blocks (3,), A by blocks (3, 3), the other two by numbers.
+    x, residuals, possible : Area
+        Where the results go.
+    """
+
+    def __init__(
+        self,
+        routines: Routines,
+        law: str,
+        m: int,
+        u: Area,
+        A: Area,
+        eps: Area,
+        mu: Area,
+        lost: Area,
+        x: Area,
+        residuals: Area,
+        possible: Area,
+    ) -> None:
+        n = 3 * m
+        self.routines, self.m, self.u, self.eps, self.mu = routines, m, u, eps, mu
+        self.x, self.residuals, self.possible = x, residuals, possible
+        self.b, self.first, self.second, self.before = (routines.area(n, strides=(3,)) for _ in range(4))
+        self.least, self.work, self.wanted = routines.area(m), routines.area(1), routines.area(1)
+        self.solver = Solver(routines, m, A, self.b, self.least, mu, lost)
+        self.compress, self.judge = self._compress(), self._judge()
+        phases: Final = {"newton": self._newton, "poisson": self._poisson, "energetic": self._energetic}[law]()
+        guard, look = self._guard(), self._look()
+        with routines.procedure("impact") as self.solve:
+            p = self.solve
+            p.run(self.solver.prepare)
+            p.run(phases)
+            p.run(guard)
+            p.run(look)
+
+    def _compress(self) -> Procedure:
+        """b = u, and no least impulses."""
+        solver = self.solver
+        with self.routines.procedure("compress") as p, p.loop(0, self.m) as c:
+            p.call(solver.copy, self.u[c], self.b[c])
+            p.call(solver.zero, self.least[c])
+        return p
+
+    def _at(self, p: Procedure, x: Area) -> None:
+        """w_tried = A x + b."""
+        with p.loop(0, self.m) as c:
+            p.call(self.solver.copy, x[c], self.solver.tried[c])
+        p.run(self.solver.evaluate_tried)
+
+    def _judge(self) -> Procedure:
+        """How well the phase just solved obeys the laws, kept if worse than before, and the work of its normal impulses."""
+        solver, worst = self.solver, self.routines.piece("worst", _worst, [THREE, THREE, ONE, ONE, Block(5)], [Block(5)])
+        worked = self.routines.piece("worked", _worked, [THREE, THREE, THREE, ONE], [ONE])
+        with self.routines.procedure("judge") as p:
+            self._at(p, solver.best)
+            p.call(solver.zero, self.work[0])
+            with p.loop(0, self.m) as c:
+                own = solver.best[c], solver.w_tried[c]
+                p.call(worst, *own, self.least[c], self.mu[c], self.residuals[0], self.residuals[0])
+                p.call(worked, *own, self.b[c], self.work[0], self.work[0])
+        return p
+
+    def _newton(self) -> Procedure:
+        solver = self.solver
+        returned = self.routines.piece("returned", _returned, [THREE, ONE], [THREE])
+        none = self.routines.piece("none", lambda: np.zeros(5), [], [Block(5)])
+        with self.routines.procedure("phases") as p:
+            p.run(self.compress)
+            p.call(none, self.residuals[0])
+            with p.loop(0, self.m) as c:
+                p.call(returned, self.u[c], self.eps[c], self.b[c])
+            p.call(solver.unity, solver.active[0])
+            p.run(solver.solve)
+            p.run(self.judge)
+            with p.loop(0, self.m) as c:
+                p.call(solver.copy, solver.best[c], self.x[c])
+        return p
+
+    def _poisson(self, energetic: bool = False) -> Procedure:
+        solver, piece = self.solver, self.routines.piece
+        none = piece("none", lambda: np.zeros(5), [], [Block(5)])
+        plus = piece("plus", lambda a, b: a + b, [THREE, THREE], [THREE])
+        asked = piece("asked", lambda x, eps: eps * x[0], [THREE, ONE], [ONE])
+        share = piece("share", _share, [THREE, THREE, THREE, ONE, ONE], [ONE])
+        search = self._search() if energetic else None
+        with self.routines.procedure("phases") as p:
+            p.run(self.compress)
+            p.call(none, self.residuals[0])
+            p.call(solver.unity, solver.active[0])
+            p.run(solver.solve)
+            p.run(self.judge)
+            p.call(solver.zero, self.wanted[0])
+            with p.loop(0, self.m) as c:
+                own = solver.best[c], solver.w_tried[c]
+                p.call(share, *own, self.b[c], self.eps[c], self.wanted[0], self.wanted[0])
+                p.call(asked, solver.best[c], self.eps[c], self.least[c])
+                p.call(solver.copy, solver.best[c], self.first[c])
+                p.call(solver.copy, solver.w_tried[c], self.b[c])
+            p.call(solver.unity, solver.active[0])
+            p.run(solver.solve)
+            if search is not None:
+                p.run(search)
+            p.run(self.judge)
+            with p.loop(0, self.m) as c:
+                p.call(plus, self.first[c], solver.best[c], self.x[c])
+        return p
+
+    def _energetic(self) -> Procedure:
+        return self._poisson(energetic=True)
+
+    def _search(self) -> Procedure:
+        """The decompression whose work is what is wanted, by halving the interval of κ; left in `solver.best`."""
+        solver, piece, routines = self.solver, self.routines.piece, self.routines
+        off, low, high, middle = (routines.area(1) for _ in range(4))
+        found = routines.area(self.m)
+        begin = piece("widest", lambda: (1.0, 0.0, MOST_RETURNED), [], [ONE] * 3)
+        wrong = piece("wrong", _wrong, [ONE, ONE, ONE], [ONE])
+        halve = piece("halve", lambda low, high: 0.5 * (low + high), [ONE, ONE], [ONE])
+        narrow = piece("narrow", _narrow, [ONE] * 6, [ONE, ONE])
+        asked = piece("asked.part", lambda x, eps, part: part * eps * x[0], [THREE, ONE, ONE], [ONE])
+        worked = piece("worked.again", _worked, [THREE, THREE, THREE, ONE], [ONE])
+        number = piece("choose.number", where, [ONE] * 3, [ONE])
+        with routines.procedure("work") as work:
+            self._at(work, solver.best)
+            work.call(solver.zero, self.work[0])
+            with work.loop(0, self.m) as c:
+                work.call(worked, solver.best[c], solver.w_tried[c], self.b[c], self.work[0], self.work[0])
+        with routines.procedure("search") as p:
+            p.run(work)
+            p.call(begin, off[0], low[0], high[0])
+            p.call(wrong, off[0], self.work[0], self.wanted[0], off[0])
+            with p.loop(0, self.m) as c:
+                p.call(solver.copy, solver.best[c], self.second[c])
+                p.call(solver.same, self.least[c], found[c])
+            with p.while_any(off[0], SEARCHES, usual=5):
+                p.call(halve, low[0], high[0], middle[0])
+                with p.loop(0, self.m) as c:
+                    p.call(asked, self.first[c], self.eps[c], middle[0], self.least[c])
+                p.call(solver.same, off[0], solver.active[0])
+                p.run(solver.solve)
+                p.run(work)
+                with p.loop(0, self.m) as c:
+                    p.call(solver.choose, off[0], solver.best[c], self.second[c], self.second[c])
+                    p.call(number, off[0], self.least[c], found[c], found[c])
+                p.call(narrow, off[0], self.work[0], self.wanted[0], middle[0], low[0], high[0], low[0], high[0])
+                p.call(wrong, off[0], self.work[0], self.wanted[0], off[0])
+            with p.loop(0, self.m) as c:
+                p.call(solver.copy, self.second[c], solver.best[c])
+                p.call(solver.same, found[c], self.least[c])
+        return p
+
+    def _guard(self) -> Procedure:
+        """No energy is gained."""
+        solver, piece = self.solver, self.routines.piece
+        energy, swing, gains, a, half = (self.routines.area(1) for _ in range(5))
+        exchanged = piece("exchanged", _exchanged, [THREE, THREE, THREE, ONE, ONE], [ONE, ONE])
+        gained = piece("gained", lambda E, s: (where(positive(E - GROWTH * s), 1.0, 0.0), 1.0), [ONE, ONE], [ONE, ONE])
+        apart = piece("apart", _apart, [THREE] * 4 + [ONE] * 2, [ONE] * 2)
+        share = piece("possible", _possible, [ONE] * 5, [ONE])
+        between = piece("between", _between, [ONE, ONE, THREE, THREE], [THREE])
+        with self.routines.procedure("guard") as p:
+            p.run(self.compress)
+            self._at(p, self.x)
+            p.call(solver.zero, energy[0])
+            p.call(solver.zero, swing[0])
+            with p.loop(0, self.m) as c:
+                own = self.x[c], self.u[c], solver.w_tried[c]
+                p.call(exchanged, *own, energy[0], swing[0], energy[0], swing[0])
+                p.call(solver.copy, solver.w_tried[c], self.before[c])
+            p.call(gained, energy[0], swing[0], gains[0], self.possible[0])
+            with p.while_any(gains[0], 1, usual=0.1):
+                p.call(solver.same, gains[0], solver.active[0])
+                p.run(solver.solve)
+                self._at(p, solver.best)
+                for each in (energy, swing, a, half):
+                    p.call(solver.zero, each[0])
+                with p.loop(0, self.m) as c:
+                    own = solver.best[c], self.u[c], solver.w_tried[c]
+                    p.call(exchanged, *own, energy[0], swing[0], energy[0], swing[0])
+                    ends = self.x[c], solver.best[c], self.before[c], solver.w_tried[c]
+                    p.call(apart, *ends, a[0], half[0], a[0], half[0])
+                p.call(share, gains[0], a[0], half[0], energy[0], self.possible[0], self.possible[0])
+                with p.loop(0, self.m) as c:
+                    p.call(between, gains[0], self.possible[0], solver.best[c], self.x[c], self.x[c])
+        return p
+
+    def _look(self) -> Procedure:
+        """The residuals of the whole."""
+        piece = self.routines.piece
+        final = piece("final", _final, [THREE, THREE, THREE, Block(5)], [Block(5)])
+        with self.routines.procedure("look") as p:
+            self._at(p, self.x)
+            with p.loop(0, self.m) as c:
+                own = self.x[c], self.u[c], self.solver.w_tried[c]
+                p.call(final, *own, self.residuals[0], self.residuals[0])
+        return p
+
+
+def _returned(u: Array, eps: Scalar) -> Array:
+    return np.array([u[0] - eps * maximum(-u[0], 0.0), u[1], u[2]], dtype=object)  # w_n = u_n⁺ + ε u_n⁻ ≥ 0
+
+
+def _worst(x: Array, w: Array, least: Scalar, mu: Scalar, found: Array) -> Array:
+    limit = mu * x[0]
+    tangential, slip = sqrt(x[1] * x[1] + x[2] * x[2]), sqrt(w[1] * w[1] + w[2] * w[2])
+    loss = limit * slip + x[1] * w[1] + x[2] * w[2]
+    new = abs((x[0] - least) * w[0]), maximum(tangential - limit, 0.0), abs(loss)
+    return np.array([found[0], *(maximum(a, b) for a, b in zip(found[1:4], new, strict=True)), found[4]], dtype=object)
+
+
+def _worked(x: Array, w: Array, b: Array, work: Scalar) -> Scalar:
+    return work + 0.5 * x[0] * (b[0] + w[0])  # ½ x_n (w_n before + w_n after)
+
+
+def _share(x: Array, w: Array, b: Array, eps: Scalar, wanted: Scalar) -> Scalar:
+    return wanted - eps * eps * 0.5 * x[0] * (b[0] + w[0])
+
+
+def _wrong(off: Scalar, work: Scalar, wanted: Scalar) -> Scalar:
+    return where(off, where(positive(abs(work - wanted) - WORK * abs(wanted)), 1.0, 0.0), 0.0)
+
+
+def _narrow(off: Scalar, work: Scalar, wanted: Scalar, middle: Scalar, low: Scalar, high: Scalar) -> tuple[Scalar, Scalar]:
+    less = where(positive(wanted - work), 1.0, 0.0)
+    return where(off, where(less, middle, low), low), where(off, where(less, high, middle), high)
+
+
+def _exchanged(x: Array, u: Array, w: Array, energy: Scalar, swing: Scalar) -> tuple[Scalar, Scalar]:
+    return energy + 0.5 * (x @ (u + w)), swing + sum(abs(a * b) for a, b in zip(x, u, strict=True))
+
+
+def _apart(x: Array, plastic: Array, w: Array, after: Array, a: Scalar, half: Scalar) -> tuple[Scalar, Scalar]:
+    """½ d·A d and ½ d·w₀ of d = x − x₀: energy is ½ (d·A d) s² + (d·w₀) s + E₀ at x₀ + s d."""
+    d = x - plastic
+    return a + 0.5 * (d @ (w - after)), half + 0.5 * (d @ after)
+
+
+def _possible(gains: Scalar, a: Scalar, half: Scalar, energy: Scalar, before: Scalar) -> Scalar:
+    """The root s that is not negative; E₀ ≤ 0."""
+    root = sqrt(maximum(half * half - a * energy, 0.0)) - half
+    share = root / where(positive(a), a, 1.0) * (1.0 - 1e-9)
+    return where(gains, maximum(1.0 - maximum(1.0 - share, 0.0), 0.0), before)
+
+
+def _between(gains: Scalar, share: Scalar, plastic: Array, x: Array) -> Array:
+    return np.array([where(gains, p + share * (y - p), y) for p, y in zip(plastic, x, strict=True)], dtype=object)
+
+
+def _final(x: Array, u: Array, w: Array, found: Array) -> Array:
+    return np.array([maximum(found[0], -w[0]), *found[1:4], found[4] + 0.5 * (x @ (u + w))], dtype=object)
