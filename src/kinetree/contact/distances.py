@@ -20,7 +20,7 @@ import numpy as np
 
 from kinetree.compiler.graph import sqrt, where
 from kinetree.contact.extremes import clamped, is_positive, lowest, unit
-from kinetree.contact.stabbing import deepest, stabbing
+from kinetree.contact.stabbing import LEVEL, deepest, stabbing
 from kinetree.spatial.scalars import Array, Scalar, array
 
 SEAM: tuple[float, float, float] = (1e-3, 1e-4, 1e-5)
@@ -79,34 +79,24 @@ def point_box(x: Array, box: Array, R: Array, p: Array) -> Found:
 
 
 def corner_box(own: Array, box: Array, R: Array, p: Array) -> Found:
-    """A corner of a box (place, `solid`) and a box: their distance by the face that is nearest."""
+    """A corner of a box (place, `solid`), and a box."""
     turn, y, (solid,) = _in_box(own, box, R, p, 0)
-    distance, face = deepest(y, box[12:] + seams(y, solid, box[12:]))
-    return distance, turn @ face, own[:3]
+    distance, gradient = _of_box(y, box[12:] + seams(y, solid, box[12:]))
+    return distance, turn @ gradient, own[:3]
 
 
 def edge_box(own: Array, box: Array, R: Array, p: Array) -> Found:
-    """An edge of a box (start, to its end, `solid`) and a box: their distance where faces or edges are nearest."""
+    """An edge of a box (start, to its end, `solid`), and a box."""
     turn, a, (b, solid) = _in_box(own, box, R, p, 1)
-    distance, gradient, t = stabbing(a, b[0], box[12:] + seams(a, solid, box[12:]))
+    distance, gradient, t = _line_of_box(a, b[0], box[12:] + seams(a, solid, box[12:]))
     return distance, turn @ gradient, own[:3] + t * own[3:6]
 
 
 def segment_box(own: Array, box: Array, R: Array, p: Array) -> Found:
     """A segment (start, to its end) and a box."""
-    turn, half = R @ box[:9].reshape(3, 3).T, box[12:]
-    a, b = turn.T @ (own[:3] - p) + box[9:12], turn.T @ own[3:]
-    inside, normal, t_inside = stabbing(a, b, half)
-
-    def gap(t: Scalar) -> Array:
-        return array([y - clamped(y, -h, h) for y, h in zip(a + t * b, half, strict=True)])
-
-    crossings = [_where_zero(a[i] + sign * half[i], b[i]) for i in range(3) for sign in (-1.0, 1.0)]
-    t = lowest(gap, b, [0.0, 1.0, *crossings])
-    outside, gradient = unit(gap(t), normal)
-    is_out = is_positive(inside)
-    t = where(is_out, t, t_inside)
-    return where(is_out, outside, inside), turn @ where(is_out, gradient, normal), own[:3] + t * own[3:]
+    turn, a, (b, _) = _in_box(own, box, R, p, 1)
+    distance, gradient, t = _line_of_box(a, b[0], box[12:])
+    return distance, turn @ gradient, own[:3] + t * own[3:]
 
 
 def seams(x: Array, solid: Array, half: Array) -> Array:
@@ -142,6 +132,22 @@ def _of_box(y: Array, half: Array) -> tuple[Scalar, Array]:
     inside, face = deepest(y, half)
     outside, gradient = unit(array([c - clamped(c, -h, h) for c, h in zip(y, half, strict=True)]), face)
     return where(is_positive(inside), outside, inside), gradient
+
+
+def _line_of_box(a: Array, b: Array, half: Array) -> Found:
+    """Distance of the segment a + t b from a box about the origin, its gradient, and t."""
+    inside, normal, middle = stabbing(a, b, half)
+
+    def gap(t: Scalar) -> Array:
+        return array([y - clamped(y, -h, h) for y, h in zip(a + t * b, half, strict=True)])
+
+    crossings = [_where_zero(a[i] + sign * half[i], b[i]) for i in range(3) for sign in (-1.0, 1.0)]
+    t = lowest(gap, b, [0.0, 1.0, *crossings])
+    outside, gradient = unit(gap(t), normal)
+    is_as_near = is_positive(outside + 2.0 * LEVEL * sum(half) - unit(gap(middle), normal)[0])
+    is_out = is_positive(inside)
+    t = where(is_out, where(is_as_near, middle, t), middle)
+    return where(is_out, outside, inside), where(is_out, gradient, normal), t
 
 
 def _where_zero(value: Scalar, slope: Scalar) -> Scalar:

@@ -26,10 +26,9 @@ FAR = 1e30
 
 
 def stabbing(a: Array, b: Array, half: Array) -> tuple[Scalar, Array, Scalar]:
-    """Distance of the segment a + t b (3,) from a box of half edges (3,), its gradient (3,), and t; negative inside.
+    """Minus the depth of the segment a + t b (3,) in a box of half edges (3,), its gradient (3,), and t.
 
-    Outside it is the distance where faces or edges are nearest, and below it where a corner of the box or an end of the
-    segment is.
+    Outside it is positive, but no more than the distance: less where a corner is nearest, or an end of the segment.
     """
     signs = [where(is_positive(-x), -1.0, 1.0) for x in b]
     speeds = [abs(x) for x in b]
