@@ -67,6 +67,22 @@ def test_simulate_with_an_audit(capsys, tmp_path):
     assert "Newton–Euler = Hamilton" in capsys.readouterr().out
 
 
+def test_simulate_the_impact_of_two_links(capsys, tmp_path):
+    """(38), (39): at half a second the joints' velocities jump by (1 + ε) (2 θ̇₁ + θ̇₂) (1/4, −3/2)."""
+    out = str(tmp_path / "a.npz")
+    words = ["simulate", "two-link-impact", "--duration", "0.6", "--out", out]
+    (blow,) = answer(capsys, *words)["impacts"]
+    assert abs(blow["t"] - 0.5) < 1e-11 and blow["contacts"] == ["'link 2' and the ground: point 0 in plane"]
+    jump = 1.5 * 1.6 * np.array([1 / 4, -3 / 2])
+    assert np.allclose(blow["before"], [1.0, -0.4], atol=1e-11) and np.allclose(blow["after"], blow["before"] + jump, atol=1e-11)
+    assert main(words) == 0
+    assert "impact at t = 0.5 s, -0.2688 J: 'link 2' and the ground: point 0 in plane, 0.84 N s" in capsys.readouterr().out
+    (soft,) = answer(capsys, *words, "--restitution", "0")["impacts"]
+    assert np.allclose(soft["after"], soft["before"] + jump / 1.5, atol=1e-11)
+    assert main(["simulate", "double-pendulum", "--friction", "0.5", "--out", out]) == 2
+    assert "--friction is for contacts: add --floor." in capsys.readouterr().err
+
+
 def test_simulate_goes_on_from_a_run(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     first = ["simulate", "double-pendulum", "--q0", "1", "0.5", "--form", "hamilton", "--store-every", "10"]

@@ -107,6 +107,14 @@ def test_a_rocking_block_loses_what_housner_says():
         assert len(run.impacts) == 2 and rises(run) < 4 * dt**2 * G / h
 
 
+def test_a_stack_of_boxes_stands_still():
+    model = kt.Model([box(f"box {k}", (size, size, 0.1)) for k, size in enumerate((0.2, 0.16, 0.12))])
+    q = at(model, 0.05, 0.15, 0.25)
+    run = kt.simulate(model, q, duration=0.05, dt=2e-3, contact=Scene(friction=0.5))
+    assert np.abs(kt.difference(model, q, run.q)).max() < ROUNDING and np.abs(run.v).max() < ROUNDING
+    assert run.impacts == () and sum(steps == 25 for steps in run.contact_steps) >= 12
+
+
 def test_the_gap_of_a_fast_thin_ball_is_not_missed():
     """Through a floor, and past another ball within one step, a hundred times its size."""
     model = kt.Model([free(name, Sphere(1e-3)) for name in "ab"], gravity=(0, 0, 0))

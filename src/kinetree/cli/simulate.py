@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, final
 
@@ -10,12 +10,17 @@ import numpy as np
 
 from kinetree.cli.report import Report, add_row, heading, table
 from kinetree.cli.source import Source, coordinates, velocities
+from kinetree.contact.scene import Scene
 from kinetree.errors import InputError, MissingExtraError
 from kinetree.model import Model
 from kinetree.simulation import Run, SimulationStopped, audit, load_run, simulate
 from kinetree.simulation.auditing import Row, laws
 from kinetree.simulation.auditing.audit import HEADINGS, NUMERIC, cells_of
+from kinetree.simulation.impacts import Blow
+from kinetree.simulation.settings import SETTINGS, Setting
 
+MOST_TOLD = 6
+"""Impacts that are told one by one."""
 Integrators = Literal["rk4", "semi-implicit-euler", "implicit-midpoint", "gauss-legendre-4", "variational", "dop853", "radau"]
 
 
@@ -26,6 +31,7 @@ class Simulate(Source):
 
     Example: kinetree simulate double-pendulum --q0 0.5 0.2 --duration 5 --out run.npz --plot run.png
     Example: kinetree simulate satellite --random 0 --audit
+    Example: kinetree simulate two-link-impact --duration 0.6
     Example: kinetree simulate double-pendulum --restart run.npz --duration 5 --out longer.npz
     """
 
@@ -53,6 +59,12 @@ class Simulate(Source):
     """Seed of a random initial state, instead of --q0 and --v0."""
     store_every: int | None = None
     """Keep every so-manieth state; all where not given."""
+    floor: bool = False
+    """A floor at z = 0 under everything that has shapes; bodies do not pass through each other, nor joints their limits."""
+    friction: float | None = None
+    """Coulomb's coefficient of all contacts, with --floor or an example that touches something; 0 where not given."""
+    restitution: float | None = None
+    """Of all contacts, from 0 to 1, likewise."""
     no_passive: bool = False
     """Joints do nothing by themselves: no damping, friction, springs, stops, effort limits."""
     out: str = "run.npz"
@@ -67,7 +79,8 @@ class Simulate(Source):
         if not self.out.lower().endswith(".npz"):
             raise InputError(f"--out: {self.out}: a run is saved as .npz")
         model = self.model()
-        earlier, (q0, v0) = self._earlier(model), self._start(model)
+        earlier, setting = self._earlier(model), self._setting(model)
+        (q0, v0), scene = self._start(model, setting), self._scene(setting)
         try:
             later = simulate(
                 model,
@@ -76,6 +89,7 @@ class Simulate(Source):
                 self.duration,
                 self.dt,
                 control=None if self.tau is None else velocities(model, self.tau, "--tau"),
+                contact=scene,
                 restart=earlier,
                 form=self.form,
                 integrator=self.integrator,
@@ -110,6 +124,7 @@ class Simulate(Source):
             "steps_per_s": steps / wall,
             "nfev": run.nfev,
             "conserved": [row.data() for row in rows],
+            "impacts": [_told(run, blow) for blow in run.impacts],
             "q": run.q[-1].tolist(),
             "v": run.v[-1].tolist(),
             "run": self.out,
@@ -119,7 +134,7 @@ class Simulate(Source):
         speed = f"{steps:,} steps of {run.integrator} in {wall:.3g} s ({steps / wall:,.0f} steps/s)"
         wrote = "wrote " + ", ".join(filter(None, (self.out, picture, drifts)))
         title = f"{run.model_name}: what was conserved over {run.t[-1]:g} s"
-        lines = [line for line in (run.message, *_too_fast(model, run), speed, wrote, note) if line]
+        lines = [line for line in (run.message, *_impacts(run), *_too_fast(model, run), speed, wrote, note) if line]
         return Report(data, [heading(title), _drawn(rows), *lines], 130 if run.status == "interrupted" else 0)
 
     def _earlier(self, model: Model) -> Run | None:
@@ -132,9 +147,22 @@ class Simulate(Source):
             raise InputError(f"--restart goes on from the end of a run as that went; leave out {', '.join(given)}.")
         return load_run(self.restart, model)
 
-    def _start(self, model: Model) -> tuple[Any, Any]:
+    def _setting(self, model: Model) -> Setting | None:
+        """Of a named example that touches something, unless a floor is asked for."""
+        named = self.file in SETTINGS and not Path(self.file).is_file() and not self.floor
+        return SETTINGS[self.file](model) if named else None
+
+    def _scene(self, setting: Setting | None) -> Scene | None:
+        given = {name: x for name in ("friction", "restitution") if (x := getattr(self, name)) is not None}
+        if setting is not None:
+            return replace(setting.scene, **given)
+        if given and not self.floor:
+            raise InputError(f"--{next(iter(given))} is for contacts: add --floor.")
+        return Scene(**given) if self.floor else None
+
+    def _start(self, model: Model, setting: Setting | None) -> tuple[Any, Any]:
         if self.random is None and self.q0 is None and self.v0 is None:
-            return None, None
+            return (None, None) if setting is None or self.restart is not None else (setting.q0, setting.v0)
         if self.random is None:
             return coordinates(model, self.q0, "--q0"), velocities(model, self.v0, "--v0")
         if self.q0 is not None or self.v0 is not None:
@@ -165,6 +193,30 @@ def _too_fast(model: Model, run: Run) -> list[str]:
         if (fastest := abs(run.v[when, k])) > most[k]:
             lines.append(f"{name} reached {fastest:.3g} {unit} at t = {run.t[when]:.4g} s; its limit is {most[k]:.3g} {unit}")
     return lines
+
+
+def _told(run: Run, blow: Blow) -> dict[str, Any]:
+    """An impact, as JSON holds it."""
+    return {
+        "t": blow.t,
+        "contacts": [run.contacts[k] for k in blow.contacts],
+        "impulses": blow.impulses.tolist(),
+        "energy": blow.energy,
+        "before": blow.before.tolist(),
+        "after": blow.after.tolist(),
+    }
+
+
+def _impacts(run: Run) -> list[str]:
+    """A line for each of the first impacts, and how many there were."""
+    lines = []
+    for blow in run.impacts[:MOST_TOLD]:
+        sizes = np.linalg.norm(blow.impulses, axis=1)
+        where = "; ".join(f"{run.contacts[k]}, {x:.4g} N s" for k, x in zip(blow.contacts[:3], sizes, strict=False))
+        more = f"; and {len(sizes) - 3} more" if len(sizes) > 3 else ""
+        lines.append(f"impact at t = {blow.t:.6g} s, {blow.energy:.4g} J: {where}{more}")
+    rest = len(run.impacts) - MOST_TOLD
+    return [*lines, f"and {rest} more impacts"] if rest > 0 else lines
 
 
 def _drawn(rows: tuple[Row, ...]) -> Any:

@@ -11,6 +11,7 @@ from kinetree.model.bodies import Inertia
 from kinetree.model.joints import Free, Prismatic, Revolute
 from kinetree.model.machines import crane, gimballed_antenna, hand, humanoid
 from kinetree.model.model import Model
+from kinetree.model.shapes import Points
 from kinetree.model.solids import body, rod
 from kinetree.spatial.scalars import Array
 
@@ -78,7 +79,7 @@ def three_link_arm() -> Model:
 
 
 def two_link_impact() -> Model:
-    """Two equal uniform links in the horizontal plane. Chain Impulse, section 3 (thin rods: I = m L²/12)."""
+    """Two equal uniform links in the horizontal plane; the tip can touch. Chain Impulse, section 3 (rods: I = m L²/12)."""
     m, L = 1.5, 0.8
     rod = Inertia(m, [L / 2, 0, 0], np.diag([0.0, m * L**2 / 12, m * L**2 / 12]))
     return Model(
@@ -88,7 +89,7 @@ def two_link_impact() -> Model:
         ),
         gravity=(0.0, 0.0, 0.0),
         name="two-link-impact",
-    )
+    ).with_shapes({"link 2": Points([[L, 0.0, 0.0]])})
 
 
 def ten_body_tree() -> Model:

@@ -26,7 +26,8 @@ DEPTH: Final = 8
 """Halvings in search of a gap that closes and opens within a step."""
 
 Maps = tuple[Callable[[Array, Array], Array], Callable[[Array, Array], Array]]
-Move = Callable[[float], tuple[Array, Array]]
+State = tuple[Array, Array]
+Move = Callable[[float], State]
 """move(s): (q, y) after s."""
 
 
@@ -44,6 +45,7 @@ class ContactStepper:
         self._carried, self._velocity = maps
         self._moved = compilation.compile(functions.integrate, model)
         self._gravity = float(np.linalg.norm(model.gravity))
+        self._flown: tuple[float, Array, Array, float, State] | None = None
         self.happened: list[Blow] = []
         self.pressing = self._pressed = np.zeros(len(contacts.unilateral.names), dtype=bool)
 
@@ -57,13 +59,19 @@ class ContactStepper:
         """How often the dynamics were asked for."""
         return self._smooth.nfev
 
-    def __call__(self, t: float, q: Array, y: Array, h: float) -> tuple[Array, Array]:
+    def __call__(self, t: float, q: Array, y: Array, h: float) -> State:
         self.happened, self.pressing = [], np.zeros_like(self.pressing)
+        try:
+            return self._step(t, q, y, h)
+        except _DivergedError as found:
+            return found.state
+
+    def _step(self, t: float, q: Array, y: Array, h: float) -> State:
         for _ in range(MOST):
-            flight = partial(self._smooth, t, q, y)
+            flight = partial(self._flight, t, q, y)
             v, end = self._velocity(q, y), flight(h)
             seen = self.contacts.seen(q, v)
-            found = self._judged(seen, end if h == self._dt else None, flight)
+            found = self._judged(seen, flight)
             if found.hit.any():
                 blow = self._contacts.blow(t, seen, v, found)
                 if blow.contacts.size:
@@ -85,19 +93,29 @@ class ContactStepper:
         v = self._velocity(q, y)
         seen = self.contacts.seen(q, v)
         within = seen.gap <= CLOSED + 2.0 * h * (np.abs(seen.rate) + self._gravity * h)
-        end = self._along(t, seen, v, np.flatnonzero(within), h) if within.any() else self._smooth(t, q, y, h)
+        end = self._along(t, seen, v, np.flatnonzero(within), h) if within.any() else self._flight(t, q, y, h)
         self.pressing |= self._pressed & within
         return end
 
-    def _judged(self, seen: Seen, end: tuple[Array, Array] | None, flight: Move) -> Judgement:
+    def _flight(self, t: float, q: Array, y: Array, h: float) -> State:
+        """The integrator's step; the last one is remembered."""
+        known = self._flown
+        if known is None or not (known[0] == t and known[1] is q and known[2] is y and known[3] == h):
+            end = self._smooth(t, q, y, h)
+            if not (np.isfinite(end[0]).all() and np.isfinite(end[1]).all()):
+                raise _DivergedError(end)
+            self._flown = known = t, q, y, h, end
+        return known[4]
+
+    def _judged(self, seen: Seen, flight: Move) -> Judgement:
         some = near(seen, self._gravity, self._dt)
         if not some.any():
             return Judgement(some, some, seen.gap)
-        q, y = flight(self._dt) if end is None else end
+        q, y = flight(self._dt)
         acceleration = (self.contacts.seen(q, self._velocity(q, y)).rate - seen.rate) / self._dt
         return judged(seen, some, acceleration, self.contacts.restitution, self._gravity, self._dt)
 
-    def _along(self, t: float, seen: Seen, v: Array, taken: Array, h: float) -> tuple[Array, Array]:
+    def _along(self, t: float, seen: Seen, v: Array, taken: Array, h: float) -> State:
         """The state after a time-step h along contacts; the steps of it are those of RATTLE, with the laws of contact.
 
         A first blow at the start, such that gaps do not close beyond zero on average over the step; the motion of the
@@ -105,13 +123,13 @@ class ContactStepper:
         """
         contacts, gap = self._contacts, seen.gap[taken]
         allowed = np.minimum(gap, 0.0) * (1.0 - h / self._dt)
-        free = self._flown(t, seen.q, self._carried(seen.q, v), h)
+        free = self._ahead(t, seen.q, self._carried(seen.q, v), h)
         rows, ahead = contacts.rows(seen, taken), self.contacts.jacobian(free[0], taken)
         b = (1.0 - self._part) * (rows.J @ v) + self._part * (ahead @ free[1])
         b[::3] = (free[0].gap[taken] - allowed) / h
         x = contacts.kick(rows, taken, b)
         if x.any():
-            free = self._flown(t, seen.q, self._carried(seen.q, v + x @ rows.B), h)
+            free = self._ahead(t, seen.q, self._carried(seen.q, v + x @ rows.B), h)
         (end, v), pushed = free, x[::3] > 0.0
         rows = contacts.rows(end, taken)
         b = rows.J @ v
@@ -124,17 +142,17 @@ class ContactStepper:
             q = self._moved(q, contacts.lift(rows, left))
         return q, self._carried(q, v)
 
-    def _flown(self, t: float, q: Array, y: Array, h: float) -> tuple[Seen, Array]:
-        q, y = self._smooth(t, q, y, h)
+    def _ahead(self, t: float, q: Array, y: Array, h: float) -> tuple[Seen, Array]:
+        q, y = self._flight(t, q, y, h)
         v = self._velocity(q, y)
         return self.contacts.seen(q, v), v
 
-    def _touching(self, t: float, seen: Seen, watched: Array, move: Move, h: float, end: tuple[Array, Array]) -> float | None:
+    def _touching(self, t: float, seen: Seen, watched: Array, move: Move, h: float, end: State) -> float | None:
         """When the first of the watched gaps closes: the last s before, or None.
 
         A gap that is closed and opening counts when it is CLOSED deeper than it was.
         """
-        if not watched.any() or not np.isfinite(end[0]).all() or not np.isfinite(end[1]).all():
+        if not watched.any():
             return None
         lists = self._contacts.unilateral
         slack = np.where(seen.gap > CLOSED, 0.0, CLOSED - seen.gap)[watched]
@@ -160,6 +178,13 @@ def contact_stepper(
     """Steps of a model in a scene: `smooth` ones where nothing touches; acting is the model without stops at joint ends."""
     contacts = Contacts(acting, Unilateral(model, scene), scene.law)
     return ContactStepper(acting, smooth, maps_of(acting, form), contacts, integrator, dt)
+
+
+class _DivergedError(Exception):
+    """A step ended at a state that is not finite."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
 
 
 def _dips(a: tuple[float, Array, Array], b: tuple[float, Array, Array], look: Callable, depth: int) -> float | None:
