@@ -25,7 +25,9 @@ def capsule(name: str) -> Shape:
 
 palm = Shape(Box([0.02, 0.11, 0.1]), kt.Pose(translation=[0, 0, 0.05]))
 lying = replace(hand.with_shapes({"palm": palm, **{name: capsule(name) for name in links}}), gravity=(-9.81, 0, 0))
-ball = kt.Body("ball", None, kt.Free(), inertia=kt.Inertia(mass, tensor=0.4 * mass * radius**2 * np.eye(3)), shapes=Sphere(radius))
+ball = kt.Body(
+    "ball", None, kt.Free(), inertia=kt.Inertia(mass, tensor=0.4 * mass * radius**2 * np.eye(3)), shapes=Sphere(radius)
+)
 model = replace(lying, bodies=(*lying.bodies, ball), name="hand and ball")
 scene = Scene(ground=(), pairs=[("ball", name) for name in (*links, "palm")], friction=0.8, limits=False)
 closed, start = np.tile([0.0, 1.2, 1.0, 0.7], 4), model.neutral()
@@ -39,7 +41,7 @@ def grasp(t: float) -> np.ndarray:
 
 driven = np.repeat([1.0, 0.0], [16, 6])
 muscles = pd(model, grasp, stiffness=0.3 * driven, damping=0.004 * driven)
-run = kt.simulate(model, start, duration=0.8, dt=1e-3, control=muscles, contact=scene)
+run = kt.simulate(model, start, duration=0.6, dt=1e-3, control=muscles, contact=scene)
 found = kt.audit(run)
 print(found)
 speed = np.linalg.norm(run.v[:, -3:], axis=1)

@@ -22,6 +22,9 @@ CLAIMS = {
     "17_gimballed_antenna": lambda n: n["off"][n["run"].t > 10].max() < 0.1 and n["turned"][-1] > 90.0,
     "18_hand": lambda n: not n["M"][:, n["between"]].any(),
     "19_falling_humanoid": lambda n: np.abs(n["center"] - n["parabola"]).max() < 1e-6 and n["spin"].max() > 2 * n["spin"][0],
+    "20_bouncing_satellite": lambda n: len(n["run"].impacts) > 2 and n["found"]["total energy"].verdict == "only falls",
+    "21_catching_a_ball": lambda n: n["speed"][-1] < 0.3 and abs(n["run"].q[-1, -3] - 0.06) < 0.03,
+    "22_fall_on_the_floor": lambda n: len(n["run"].impacts) > 5 and n["x"][-1, n["model"].body_index("head"), 2] < 0.4,
 }
 """What the examples say, by the names they leave; every audit called found has passed as well."""
 

@@ -74,7 +74,9 @@ def test_simulate_the_impact_of_two_links(capsys, tmp_path):
     (blow,) = answer(capsys, *words)["impacts"]
     assert abs(blow["t"] - 0.5) < 1e-11 and blow["contacts"] == ["'link 2' and the ground: point 0 in plane"]
     jump = 1.5 * 1.6 * np.array([1 / 4, -3 / 2])
-    assert np.allclose(blow["before"], [1.0, -0.4], atol=1e-11) and np.allclose(blow["after"], blow["before"] + jump, atol=1e-11)
+    assert np.allclose(blow["before"], [1.0, -0.4], atol=1e-11) and np.allclose(
+        blow["after"], blow["before"] + jump, atol=1e-11
+    )
     assert main(words) == 0
     assert "impact at t = 0.5 s, -0.2688 J: 'link 2' and the ground: point 0 in plane, 0.84 N s" in capsys.readouterr().out
     (soft,) = answer(capsys, *words, "--restitution", "0")["impacts"]
