@@ -188,6 +188,7 @@ def owner(model: Model, name: str, where: tuple[int, ...]) -> str:
 
 def body_of(model: Model, body: Any) -> int:
     """Index of a body, with an `InputError` that lists the names that exist."""
+    _check_model(model)
     try:
         return model.body_index(body)
     except ModelError as failure:

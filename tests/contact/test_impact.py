@@ -271,35 +271,6 @@ def test_pinocchio_agrees():
     assert_close(kt.impact(model, q, v, contact, 0.3).v, found, gamma(model) * np.linalg.cond(kt.mass_matrix(model, q)))
 
 
-WRONG = [
-    ({"contacts": []}, "contacts is empty"),
-    ({"contacts": ["hand"]}, "contact 0 must be a kt.Contact"),
-    ({"contacts": kt.Contact("hand", [0, 0, 0], UP)}, "no body named 'hand'"),
-    ({"contacts": kt.Contact(None, [0, 0, 0], UP)}, "the world cannot be hit alone"),
-    ({"contacts": kt.Contact(3, [0, 0, 0], UP, other=3)}, "a body cannot touch itself"),
-    ({"contacts": kt.Contact(3, [0, 0, 0], [0, 0, 0])}, "normal must not be zero"),
-    ({"contacts": kt.Contact(3, [0, np.nan, 0], UP)}, "point must be finite"),
-    ({"contacts": kt.Contact(3, [0, 0], UP)}, r"point must have shape \(..., 3\), found \(2,\)"),
-    ({"restitution": 1.5}, "restitution must be between 0 and 1, found 1.5"),
-    ({"restitution": -0.1}, "restitution must be between 0 and 1"),
-    ({"restitution": [0.1, 0.2]}, "one number for all or for each of 1 contacts"),
-    ({"friction": -1.0}, "friction must be a finite number that is not negative, found -1"),
-    ({"friction": np.nan}, "friction must be a finite number"),
-    ({"law": "hertz"}, "law must be one of 'newton', 'poisson', 'energetic', found 'hertz'"),
-    ({"v": np.full(9, np.nan)}, "v must be finite"),
-    ({"q": np.zeros(4)}, "q must have shape"),
-    ({"q": np.zeros((2, 9)), "v": np.zeros((3, 9))}, "the batch axes do not broadcast"),
-]
-
-
-@pytest.mark.parametrize(("change", "message"), WRONG)
-def test_wrong_impacts_are_told(change, message):
-    model = zoo.model("panda")
-    given = {"q": model.neutral(), "v": np.zeros(9), "contacts": kt.Contact(3, [0, 0, 0], UP), **change}
-    with pytest.raises(kt.InputError, match=message):
-        kt.impact(model, **given)
-
-
 @pytest.mark.parametrize("law", LAWS)
 def test_an_impact_does_not_depend_on_the_batch(law):
     """Bit for bit: any order, any size, any number of threads."""

@@ -105,8 +105,16 @@ def test_the_document(name):
     assert_close(chain.A_inv[:, THEIRS][..., THEIRS], expected["Ainv"], close)
     assert_close(chain.A_inv[last], _at_origin(model, q, kt.operators(model, q).Omega.blocks(last, last)), close)
     R, r = kt.forward_kinematics(model, q)
+    assert_close(r, expected["r"], close)
+    assert_close(r + np.einsum("nij,nj->ni", R, [body.inertia.com for body in model.bodies]), expected["rC"], close)
+    assert_close(kt.mass_matrix(model, q), expected["mass_matrix"], close)
+    V = np.cumsum([s[:, 0] * rate for s, rate in zip(chain.s, v, strict=True)], axis=0)  # (7)
+    assert_close(V[:, THEIRS], expected["v"], close)
     point = r[-1] + R[-1] @ p["y_contact"]
-    blow = chain.blow(v, contact_wrench(point, p["nhat"]), p["eps"])
+    n = contact_wrench(point, p["nhat"])
+    assert_close(n[THEIRS], expected["n"], close)
+    assert_close(n @ V[-1], expected["v_imp"], close)
+    blow = chain.blow(v, n, p["eps"])
     assert_close(blow.magnitude, expected["J"], close)
     assert_close(blow.joint_impulses[:, THEIRS], expected["ell"][: model.nbodies], close)
     assert_close(blow.dv, expected["dthetadot"], close)
@@ -121,6 +129,38 @@ def test_the_document(name):
     hit = kt.impact(model, q, v, kt.Contact(last, p["y_contact"], towards), p["eps"])
     assert_close(hit.v - v, expected["dthetadot"], close)
     assert_close(hit.residuals.energy, expected["T_after"] - expected["T_before"], close, expected["T_before"])
+
+
+def test_the_numbers_of_the_example():
+    """Of planar twists [v; ω] at the origin."""
+    case = documents.cases()["001_example_2link_planar"]
+    p, expected = case["params"], case["expected"]
+    model, v, plane = two_links(p["m"], p["L"]), np.array(p["thetadot"]), [3, 4, 2]
+    chain, close = origin_chain(model, np.zeros(2)), 2 * gamma(model) * np.linalg.cond(kt.mass_matrix(model, np.zeros(2)))
+    block = np.ix_([0, 1], plane, plane)
+    s = np.stack([s[:, 0] for s in chain.s])
+    V = np.cumsum(s * v[:, None], axis=0)
+    n = np.zeros(6)
+    n[plane] = p["n"]
+    own = [np.outer(x, x @ I) / (x @ I @ x) for x, I in zip(s, chain.I, strict=True)]
+    inner = np.stack([np.zeros((6, 6)), chain.A_inv[0]])
+    Psi = np.stack([(np.eye(6) - x) @ A for x, A in zip(own, inner, strict=True)])  # (15)
+    blow = chain.blow(v, n, p["eps"])
+    for found, name in (
+        (s[:, plane], "s"),
+        (chain.I[block], "I"),
+        (V[:, plane], "v"),
+        (n @ V[-1], "v_imp"),
+        (chain.A_inv[block], "Ainv"),
+        (Psi[block], "Psi"),
+        (blow.magnitude, "J"),
+        (chain.Phi[block], "Phi"),
+        (np.vstack([blow.joint_impulses, n * blow.magnitude])[:, plane], "ell"),
+        (blow.dv, "dthetadot"),
+        (blow.twists[:, plane], "dv"),
+        (n @ (V[-1] + blow.twists[-1]), "v_bounce"),
+    ):
+        assert_close(found, expected[name], close)
 
 
 def test_the_example_of_two_links():

@@ -59,7 +59,10 @@ class Arranged:
 
 def arranged(model: Model, contacts: Contact | Iterable[Contact]) -> Arranged:
     """Contacts checked. Raises InputError naming the contact that is wrong."""
-    listed = [contacts] if isinstance(contacts, Contact) else list(contacts)
+    try:
+        listed = [contacts] if isinstance(contacts, Contact) else list(contacts)
+    except TypeError:
+        raise InputError(f"contacts must be a kt.Contact or a list of them, found {contacts!r:.80}.") from None
     if not listed:
         raise InputError("contacts is empty: name at least one kt.Contact(body, point, normal).")
     bodies: dict[int, int] = {}
@@ -82,10 +85,11 @@ def arranged(model: Model, contacts: Contact | Iterable[Contact]) -> Arranged:
 
 def frame(normal: Array, what: str) -> Array:
     """Rows n, t₁, t₂ (..., 3, 3), orthonormal, n along the normal (..., 3); t₁ and t₂ jump where n_z changes its sign."""
-    length = np.linalg.norm(normal, axis=-1, keepdims=True)
-    if not (length > 1e-150).all():
-        raise InputError(f"{what} must not be zero, found {normal[length[..., 0] <= 1e-150][0]}.")
-    n = normal / length
+    largest = np.abs(normal).max(axis=-1, keepdims=True)
+    if not (largest > 1e-150).all():
+        raise InputError(f"{what} must not be zero, found {normal[largest[..., 0] <= 1e-150][0]}.")
+    n = normal / largest
+    n = n / np.linalg.norm(n, axis=-1, keepdims=True)
     x, y, z = np.moveaxis(n, -1, 0)
     sign = np.copysign(1.0, z)
     a = -1.0 / (sign + z)
