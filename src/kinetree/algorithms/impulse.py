@@ -62,9 +62,3 @@ def _response(model: Model, q: Array, W: Any) -> tuple[Array, Array, Array]:
     nu, z = unzip(gather(model.tree, passed_on, NO_FORCE, phi, H, D, G, W), 2)
     dV, dv, f = unzip(scatter(model.tree, jump, (AT_REST, None, None), phi, H, P, G, nu, z), 3)
     return stacked(dv, model.v_slices), piled(dV), piled(f)
-
-
-def joint_response(model: Model, q: Array, wrenches: Array) -> tuple[Array, Array]:
-    """Of the same, Δv and f."""
-    dv, _, f = impulse_response(model, q, wrenches)
-    return dv, f

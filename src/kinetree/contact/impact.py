@@ -10,16 +10,16 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.algorithms.impulse import joint_response
 from kinetree.compiler.graph import where
 from kinetree.compiler.kernel import build_once
 from kinetree.compiler.routines import Area, Block, Routines
 from kinetree.contact.contacts import Contact, arranged
 from kinetree.contact.laws import positive
+from kinetree.contact.moving import moving, struck
 from kinetree.contact.restitution import LAWS, Blow, impulses_of
-from kinetree.contact.space import LOST, ROWS, Sides, Space, inputs_of, moving
+from kinetree.contact.space import LOST, ROWS, Sides, Space, inputs_of
 from kinetree.errors import InputError
-from kinetree.evaluation import batch_of, checked_arguments, evaluate
+from kinetree.evaluation import batch_of, checked_arguments
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array, Scalar
 
@@ -114,31 +114,31 @@ def impact(
     }
     q, v, points, frames, eps, mu = flat.values()
     moves = moving(model, q, v, found.bodies)
-    kernel = _kernel(law, model.nbodies, found.bodies, found.sides)
+    kernel = _kernel(law, len(found.bodies), found.sides)
     impulses, W, residuals, returned, lost = kernel(*moves, points, frames, eps, mu)
-    dv, joint_impulses = evaluate(joint_response, model, q, W)
-    results = v + dv, impulses, joint_impulses, *np.moveaxis(residuals, -1, 0), returned, lost != 0.0
+    after, joint_impulses = struck(model, q, v, W, found.bodies)
+    results = after, impulses, joint_impulses, *np.moveaxis(residuals, -1, 0), returned, lost != 0.0
     after, impulses, joint_impulses, *residuals, returned, lost = (x.reshape(batch + x.shape[1:]) for x in results)
     return Impact(after, impulses, joint_impulses, Residuals(*residuals), returned, lost)
 
 
 @cache
-def _kernel(law: str, nbodies: int, bodies: tuple[int, ...], sides: Sides) -> np.ufunc:
+def _kernel(law: str, k: int, sides: Sides) -> np.ufunc:
     """From what moves, points, frames, ε and μ: impulses in world axes and on bodies, residuals, possible ε, what is lost."""
-    k, m = len(bodies), len(sides)
+    m = len(sides)
 
     def sources() -> Any:
         n, routines = 3 * m, Routines()
         shapes = [*inputs_of(k, m), (m,), (m,)]
         at = sum(int(np.prod(shape)) for shape in inputs_of(k, m))
         eps, mu = Area("%in", at, (1,)), Area("%in", at + m, (1,))
-        world, W = routines.area(m, 3, strides=(3,)), routines.area(nbodies, 6, strides=(6,))
+        world, W = routines.area(m, 3, strides=(3,)), routines.area(k, 6, strides=(6,))
         residuals, returned, gone = routines.area(5), routines.area(m), routines.area(m)
         space = Space(routines, k, sides)
         lost, x, possible = routines.area(n, strides=(3,)), routines.area(n, strides=(3,)), routines.area(1)
         blow = Blow(routines, law, m, space.u, space.A, eps, mu, lost, x, residuals, possible)
         one, three, six, square = Block(), Block(3), Block(6), Block(3, 3, stride=n)
-        places = [routines.table(f"body{s}", [bodies[side[s]] if side[s] >= 0 else 0 for side in sides]) for s in range(2)]
+        places = [routines.table(f"body{s}", [max(side[s], 0) for side in sides]) for s in range(2)]
         both = any(other >= 0 for _, other in sides)
         is_lost = routines.piece("is.lost", _is_lost, [square, three], [three, one])
         nothing = routines.piece("no.wrench", lambda: np.zeros(6), [], [six])
@@ -150,7 +150,7 @@ def _kernel(law: str, nbodies: int, bodies: tuple[int, ...], sides: Sides) -> np
             with body.loop(0, m) as c:
                 body.call(is_lost, space.A[c, c], space.size[c], lost[c], gone[c])
             body.run(blow.solve)
-            with body.loop(0, nbodies) as j:
+            with body.loop(0, k) as j:
                 body.call(nothing, W[j])
             with body.loop(0, m) as c:
                 for side, table in enumerate(places[: 1 + both]):
@@ -158,10 +158,10 @@ def _kernel(law: str, nbodies: int, bodies: tuple[int, ...], sides: Sides) -> np
                     body.call(act, space.rows[c, side], x[c], W[j], W[j])
                 body.call(turn, space.frames[c], x[c], world[c])
                 body.call(times, possible[0], eps[c], returned[c])
-        return routines.source(shapes, [(m, 3), (nbodies, 6), (5,), (m,), (m,)]), None
+        return routines.source(shapes, [(m, 3), (k, 6), (5,), (m,), (m,)]), None
 
     doc = "Impulses of an impact: (C, R, p, V, points, frames, eps, mu)."
-    return build_once("impact", doc, (_kernel.__wrapped__, law, nbodies, bodies, sides), sources, warn=False)
+    return build_once("impact", doc, (_kernel.__wrapped__, law, k, sides), sources, warn=False)
 
 
 def _is_lost(A: Array, size: Array) -> tuple[Array, Scalar]:

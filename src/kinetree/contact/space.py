@@ -14,19 +14,16 @@ from typing import Any, final
 
 import numpy as np
 
-from kinetree.algorithms import kinematics, operational
 from kinetree.compiler.kernel import build_once
 from kinetree.compiler.routines import Area, Block, Routines
 from kinetree.contact.contacts import Arranged
-from kinetree.evaluation import evaluate
+from kinetree.contact.moving import moving
 from kinetree.model import Model
 from kinetree.spatial.rotations import cross
 from kinetree.spatial.scalars import Array
 
 LOST = 1e-12
 """Of the terms that make up nᵀ Ω n: below, they cancel, and no impulse moves the contact in that direction."""
-FEW = 100
-"""Bodies up to which code for the motions of some of them is straight-line."""
 Sides = tuple[tuple[int, int], ...]
 THREE, TURN, ROWS, REACH = Block(3), Block(3, 3), Block(3, 6, stride=12), Block(3, 6)
 
@@ -50,16 +47,6 @@ def contact_space(model: Model, q: Any, v: Any, contacts: Arranged) -> ContactSp
     """Contact space of a model at q (..., nq), moving with v (..., nv)."""
     kernel = _kernel(len(contacts.bodies), contacts.sides)
     return ContactSpace(*kernel(*moving(model, q, v, contacts.bodies), contacts.points, contacts.frames))
-
-
-def moving(model: Model, q: Any, v: Any, bodies: tuple[int, ...]) -> tuple[Array, Array, Array, Array]:
-    """Of k bodies: blocks of Ω (..., 6k, 6k), rotations (..., k, 3, 3), origins (..., k, 3), velocities (..., k, 6)."""
-    C = evaluate(operational.compliance, model, q, bodies=bodies, frame="body")
-    if model.nbodies <= FEW:
-        return C, *evaluate(kinematics.some_motions, model, q, v, bodies=bodies)
-    R, p, V = evaluate(kinematics.body_motions, model, q, v)
-    some = list(bodies)
-    return C, R[..., some, :, :], p[..., some, :], V[..., some, :]
 
 
 def inputs_of(k: int, m: int) -> list[tuple[int, ...]]:
