@@ -142,6 +142,18 @@ def test_two_bodies_in_free_space_keep_both_momenta():
     assert kt.audit(run)["linear momentum"].verdict == "not expected"
 
 
+@pytest.mark.parametrize("law", ["newton", "poisson", "energetic"])
+def test_balls_in_a_row_without_gravity_keep_energy_and_momentum(law):
+    """One ball meets three that touch each other; the rest of that step is as short as rounding."""
+    bodies = [
+        kt.Body(f"ball {k}", None, kt.Prismatic([1, 0, 0]), inertia=kt.Inertia(1.0), shapes=Sphere(RADIUS)) for k in range(4)
+    ]
+    model, scene = kt.Model(bodies, gravity=(0, 0, 0)), Scene(ground=(), restitution=1.0, law=law)
+    run = kt.simulate(model, [-0.6, 0.0, 0.2, 0.4], [1.0, 0, 0, 0], duration=1.0, dt=1e-2, contact=scene)
+    assert len(run.impacts) == 1 and np.abs(run.energy - 0.5).max() < 1e-9 and np.abs(run.v.sum(axis=1) - 1.0).max() < 1e-9
+    assert np.abs(run.v[-1] - run.impacts[0].after).max() < 1e-9
+
+
 def hanging(count=4):
     link = kt.Inertia(1.0, [0.25, 0, 0], np.diag([0.001, 0.02, 0.02]))
     ends = kt.Limits(-0.5, 0.5, np.inf, np.inf)
@@ -164,7 +176,7 @@ def hanging(count=4):
 @pytest.mark.parametrize("form", ["newton-euler", "hamilton"])
 def test_a_chain_falls_onto_the_ends_of_its_joints(form):
     model = hanging()
-    run = kt.simulate(model, duration=1.0, dt=2e-3, contact=Scene(), form=form)
+    run = kt.simulate(model, duration=1.0, dt=2e-3, contact=Scene(pairs=[]), form=form)
     assert len(run.impacts) > 3 and max(run.contact_steps) > 100
     assert np.abs(run.q).max() < 0.5 + 1e-9
     assert rises(run) < 1e-5
@@ -173,7 +185,7 @@ def test_a_chain_falls_onto_the_ends_of_its_joints(form):
 
 
 def test_going_on_has_the_bits_of_one_run_and_events_are_found(tmp_path):
-    model, scene = hanging(), Scene()
+    model, scene = hanging(), Scene(pairs=[])
 
     def level(t, q, v):
         return q[2] - 0.1
@@ -232,5 +244,7 @@ def test_bad_input():
     with pytest.raises(kt.InputError, match=r"contact must be a kinetree\.contact\.Scene, found str"):
         kt.simulate(model, contact="floor")
     with pytest.raises(kt.InputError, match=r"beyond the upper end of joint 'link 2'.*limits=False"):
-        kt.simulate(hanging(), [0, 0, 0.7, 0], contact=Scene())
+        kt.simulate(hanging(), [0, 0, 0.7, 0], contact=Scene(pairs=[]))
+    with pytest.raises(kt.InputError, match=r"no body of 'model' has shapes.*Scene\(pairs=\[\]\)"):
+        kt.simulate(hanging(), contact=Scene())
     assert kt.simulate(model, at(model, RADIUS - 1e-7), duration=0.01, contact=Scene()).q[-1, 6] > RADIUS - 1e-9

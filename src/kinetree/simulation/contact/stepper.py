@@ -25,6 +25,9 @@ MOST: Final = 24
 DEPTH: Final = 8
 """Halvings in search of a gap that closes and opens within a step."""
 
+SHORT: Final = 1e-3
+"""Of dt: what is left of a step after an impact, if no longer, is too short for gaps to tell rates."""
+
 Maps = tuple[Callable[[Array, Array], Array], Callable[[Array, Array], Array]]
 State = tuple[Array, Array]
 Move = Callable[[float], State]
@@ -126,7 +129,8 @@ class ContactStepper:
         free = self._ahead(t, seen.q, self._carried(seen.q, v), h)
         rows, ahead = contacts.rows(seen, taken), self.contacts.jacobian(free[0], taken)
         b = (1.0 - self._part) * (rows.J @ v) + self._part * (ahead @ free[1])
-        b[::3] = (free[0].gap[taken] - allowed) / h
+        if h > SHORT * self._dt:
+            b[::3] = (free[0].gap[taken] - allowed) / h
         x = contacts.kick(rows, taken, b)
         if x.any():
             free = self._ahead(t, seen.q, self._carried(seen.q, v + x @ rows.B), h)

@@ -88,6 +88,11 @@ class Unilateral:
 
     def __init__(self, model: Model, scene: Scene) -> None:
         found = candidates(model, scene)
+        if scene.pairs is None and not model.shapes:
+            raise InputError(
+                f"contact: no body of {model.name!r} has shapes, so that nothing can touch. Give it some, model.with_shapes"
+                "({body: kinetree.contact.Sphere(0.1)}), or ask for the ends of its joints alone, Scene(pairs=[])."
+            )
         self._touching = found.at if found.count else None
         self._ends = ends_of(model, scene.limits)
         sides = np.array(found.bodies, dtype=int).reshape(-1, 2)
