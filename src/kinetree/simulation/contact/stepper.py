@@ -83,7 +83,7 @@ class ContactStepper:
                     continue
             move = flight
             if found.taken.any():
-                move = partial(self._along, t, seen, v, np.flatnonzero(found.taken))
+                move = partial(self._along, t, seen, v, self.contacts.essential(seen, np.flatnonzero(found.taken)))
                 end = move(h)
             pushed = self._pressed
             s = self._touching(t, seen, ~found.taken, move, h, end)

@@ -11,6 +11,7 @@ from kinetree.algorithms import kinematics
 from kinetree.compiler.compile import kernel_of
 from kinetree.contact.contacts import frame
 from kinetree.contact.gaps import candidates
+from kinetree.contact.patches import corners
 from kinetree.contact.scene import Scene
 from kinetree.errors import InputError
 from kinetree.model import Model
@@ -144,6 +145,16 @@ class Unilateral:
         own, other, R, p = self._own[contacts], self._other[contacts], seen.R, seen.p
         x = p[own] + (R[own] @ seen.points[contacts][:, :, None])[:, :, 0]
         return ((x - p[other])[:, None, :] @ R[other])[:, 0]
+
+    def essential(self, seen: Seen, which: Array) -> Array:
+        """Those among `which` from which the others follow: of contacts on one face, its corners."""
+        contacts = which[which < self.contacts]
+        if len(contacts) < 4:
+            return which
+        own = self._own[contacts]
+        points = seen.p[own] + (seen.R[own] @ seen.points[contacts][:, :, None])[:, :, 0]
+        keep = corners(self.bodies[contacts].tolist(), points, seen.normals[contacts], seen.gap[contacts])
+        return np.concatenate([contacts[keep], which[len(contacts) :]])
 
     def frames(self, seen: Seen, which: Array) -> Array:
         """Rows n, t₁, t₂ (k, 3, 3), world axes, of those among `which` that are contacts."""
