@@ -285,3 +285,16 @@ def test_an_impact_does_not_depend_on_the_batch(law):
         assert all(np.array_equal(kt.impact(model, q[n], v[n], contacts, 0.5, 0.7, law).v, whole.v[n]) for n in range(37))
     finally:
         kt.set_threads(before)
+
+
+def test_without_friction_normals_are_enough():
+    """A number μ = 0 for all asks for normals only; μ = 0 beside other states asks for tangents too, and finds none."""
+    model, rng = zoo.model("g1"), np.random.default_rng(10)
+    contacts = touching(model, rng, 5)
+    q, v = model.random(rng, 9), rng.normal(size=(9, model.nv))
+    friction = np.zeros((10, 1))
+    friction[-1] = 0.5
+    both = kt.impact(model, np.append(q, q[:1], axis=0), np.append(v, v[:1], axis=0), contacts, 0.3, friction, "poisson")
+    alone = kt.impact(model, q, v, contacts, 0.3, 0.0, "poisson")
+    assert_close(both.v[:9], alone.v, 1e-7)
+    assert not np.array_equal(both.v[9], both.v[0])

@@ -17,7 +17,7 @@ from kinetree.contact.contacts import Contact, arranged
 from kinetree.contact.laws import positive
 from kinetree.contact.moving import moving, struck
 from kinetree.contact.restitution import LAWS, Blow, impulses_of
-from kinetree.contact.space import LOST, ROWS, Sides, Space, inputs_of
+from kinetree.contact.space import LOST, Sides, Space, inputs_of
 from kinetree.errors import InputError
 from kinetree.evaluation import batch_of, checked_arguments
 from kinetree.model import Model
@@ -105,6 +105,8 @@ def impact(
     state = checked_arguments(impact, model, (q, v))
     eps = coefficients(restitution, found.count, "restitution", 1.0)
     mu = coefficients(friction, found.count, "friction", np.inf)
+    # Not by the friction of all states: what one gets must not depend on the others.
+    d = 1 if mu.ndim == 1 and not mu.any() else 3
     arrays = {"q": (state["q"], 1), "v": (state["v"], 1), "points": (found.points, 2), "frames": (found.frames, 3)}
     arrays |= {"restitution": (eps, 1), "friction": (mu, 1)}
     batch = batch_of(f"impact of {model.name!r}", {name: x.shape[: x.ndim - core] for name, (x, core) in arrays.items()})
@@ -114,7 +116,7 @@ def impact(
     }
     q, v, points, frames, eps, mu = flat.values()
     moves = moving(model, q, v, found.bodies)
-    kernel = _kernel(law, len(found.bodies), found.sides)
+    kernel = _kernel(law, len(found.bodies), found.sides, d)
     impulses, W, residuals, returned, lost = kernel(*moves, points, frames, eps, mu)
     after, joint_impulses = struck(model, q, v, W, found.bodies)
     results = after, impulses, joint_impulses, *np.moveaxis(residuals, -1, 0), returned, lost != 0.0
@@ -123,27 +125,27 @@ def impact(
 
 
 @cache
-def _kernel(law: str, k: int, sides: Sides) -> np.ufunc:
+def _kernel(law: str, k: int, sides: Sides, d: int) -> np.ufunc:
     """From what moves, points, frames, ε and μ: impulses in world axes and on bodies, residuals, possible ε, what is lost."""
     m = len(sides)
 
     def sources() -> Any:
-        n, routines = 3 * m, Routines()
+        n, routines = d * m, Routines()
         shapes = [*inputs_of(k, m), (m,), (m,)]
         at = sum(int(np.prod(shape)) for shape in inputs_of(k, m))
         eps, mu = Area("%in", at, (1,)), Area("%in", at + m, (1,))
         world, W = routines.area(m, 3, strides=(3,)), routines.area(k, 6, strides=(6,))
         residuals, returned, gone = routines.area(5), routines.area(m), routines.area(m)
-        space = Space(routines, k, sides)
-        lost, x, possible = routines.area(n, strides=(3,)), routines.area(n, strides=(3,)), routines.area(1)
-        blow = Blow(routines, law, m, space.u, space.A, eps, mu, lost, x, residuals, possible)
-        one, three, six, square = Block(), Block(3), Block(6), Block(3, 3, stride=n)
+        space = Space(routines, k, sides, d)
+        lost, x, possible = routines.area(n, strides=(d,)), routines.area(n, strides=(d,)), routines.area(1)
+        blow = Blow(routines, law, m, space.u, space.A, eps, mu, lost, x, residuals, possible, d)
+        one, three, six, each = Block(), Block(3), Block(6), space.each
         places = [routines.table(f"body{s}", [max(side[s], 0) for side in sides]) for s in range(2)]
         both = any(other >= 0 for _, other in sides)
-        is_lost = routines.piece("is.lost", _is_lost, [square, three], [three, one])
+        is_lost = routines.piece("is.lost", _is_lost, [Block(d, d, stride=n), each], [each, one])
         nothing = routines.piece("no.wrench", lambda: np.zeros(6), [], [six])
-        act = routines.piece("act", lambda F, x, W: W + x @ F, [ROWS, three, six], [six])
-        turn = routines.piece("turn", lambda N, x: x @ N, [Block(3, 3), three], [three])
+        act = routines.piece("act", lambda F, x, W: W + x @ F, [space.block, each, six], [six])
+        turn = routines.piece("turn", lambda N, x: x @ N, [space.directions, each], [three])
         times = routines.piece("times", lambda a, b: a * b, [one, one], [one])
         with routines.procedure("body") as body:
             body.run(space.solve)
@@ -161,12 +163,12 @@ def _kernel(law: str, k: int, sides: Sides) -> np.ufunc:
         return routines.source(shapes, [(m, 3), (k, 6), (5,), (m,), (m,)]), None
 
     doc = "Impulses of an impact: (C, R, p, V, points, frames, eps, mu)."
-    return build_once("impact", doc, (_kernel.__wrapped__, law, k, sides), sources, warn=False)
+    return build_once("impact", doc, (_kernel.__wrapped__, law, k, sides, d), sources, warn=False)
 
 
 def _is_lost(A: Array, size: Array) -> tuple[Array, Scalar]:
     """Which directions (3,) give no way, and whether the normal does not."""
-    found = [where(positive(A[i, i] - LOST * size[i]), 0.0, 1.0) for i in range(3)]
+    found = [where(positive(A[i, i] - LOST * size[i]), 0.0, 1.0) for i in range(len(A))]
     return np.array(found, dtype=object), found[0]
 
 

@@ -23,27 +23,27 @@ if TYPE_CHECKING:
 
 SOFT, REFINEMENTS = 1e-6, 8
 """ε over the stiffest direction, and how often."""
-ONE, THREE = Block(), Block(3)
+ONE = Block()
 STILL = 10.0
 """Times the goal, both squared: what counts as no velocity."""
 
 
 def shortest(solver: Solver) -> Procedure:
     """Makes `solver.best` shorter where it can: with all impulses free that move nothing, or else with those that press."""
-    routines, m, n = solver.routines, solver.m, 3 * solver.m
+    routines, m, n, some = solver.routines, solver.m, solver.d * solver.m, solver.each
     J, d, square, rows = solver.elimination.matrix, solver.elimination.right, solver.square, solver.rows
-    free, y, gap = (routines.area(n, strides=(3,)) for _ in range(3))
+    free, y, gap = (routines.area(n, strides=(solver.d,)) for _ in range(3))
     soft, redundant, wide, todo = (routines.area(1) for _ in range(4))
     best, taken, tried, piece = solver.best, solver.taken, solver.tried, routines.piece
-    freed = piece("freed", _freed, [THREE, THREE, Block(2), ONE, ONE, ONE, ONE], [THREE])
-    stiffest = piece("stiffest", _stiffest, [square, THREE, ONE], [ONE])
-    masked = piece("masked", lambda rows, own, free: rows * own[:, None] * free, [rows, THREE, Block(n)], [rows])
-    stiffened = piece("stiffened", _stiffened, [square, THREE, ONE], [square])
-    weak = piece("weak", _weak, [square, THREE, ONE, ONE], [ONE])
-    missing = piece("missing", lambda x, y, f: f * (x - y), [THREE] * 3, [THREE])
-    right = piece("right", _right, [rows, Block(n), THREE], [THREE])
-    added = piece("added", lambda y, d, f: y + f * d, [THREE] * 3, [THREE])
-    mixed = piece("mixed", lambda f, y, x: y + (1.0 - f) * x, [THREE] * 3, [THREE])
+    freed = piece("freed", _freed, [some, some, Block(2), ONE, ONE, ONE, ONE], [some])
+    stiffest = piece("stiffest", _stiffest, [square, some, ONE], [ONE])
+    masked = piece("masked", lambda rows, own, free: rows * own[:, None] * free, [rows, some, Block(n)], [rows])
+    stiffened = piece("stiffened", _stiffened, [square, some, ONE], [square])
+    weak = piece("weak", _weak, [square, some, ONE, ONE], [ONE])
+    missing = piece("missing", lambda x, y, f: f * (x - y), [some] * 3, [some])
+    right = piece("right", _right, [rows, Block(n), some], [some])
+    added = piece("added", lambda y, d, f: y + f * d, [some] * 3, [some])
+    mixed = piece("mixed", lambda f, y, x: y + (1.0 - f) * x, [some] * 3, [some])
     accepted = piece("accepted", _accepted, [ONE] * 4, [ONE] * 2)
     both = piece("both", lambda a, b: a * b, [ONE, ONE], [ONE])
     with routines.procedure("project") as p:
@@ -91,9 +91,12 @@ def shortest(solver: Solver) -> Procedure:
 def _freed(x: Array, w: Array, steps: Array, least: Scalar, mu: Scalar, goal: Scalar, wide: Scalar) -> Array:
     """Which impulses (3,) of a contact are free: if `wide`, those that move nothing; else normal ones above the least, and all
     three of a contact that sticks."""
-    rho, r = steps
-    still = [where(positive(STILL * goal - s * s * v * v), 1.0, 0.0) for s, v in zip((rho, r, r), w, strict=True)]
+    still = [
+        where(positive(STILL * goal - s * s * v * v), 1.0, 0.0) for s, v in zip((steps[0], steps[1], steps[1]), w, strict=False)
+    ]
     pressed = where(wide, still[0], where(positive(x[0] - least * (1.0 + 1e-10)), 1.0, 0.0))
+    if len(x) == 1:
+        return np.array([pressed], dtype=object)
     inside = where(positive(mu * mu * x[0] * x[0] - x[1] * x[1] - x[2] * x[2]), 1.0, 0.0)
     sticking = where(mu, pressed * where(wide, still[1] * still[2], inside), 0.0)
     return np.array([where(mu, sticking, pressed), sticking, sticking], dtype=object)
@@ -101,7 +104,7 @@ def _freed(x: Array, w: Array, steps: Array, least: Scalar, mu: Scalar, goal: Sc
 
 def _stiffest(A: Array, free: Array, soft: Scalar) -> Scalar:
     most = soft
-    for k in range(3):
+    for k in range(len(free)):
         most = maximum(most, SOFT * free[k] * A[k, k])
     return most
 
@@ -113,7 +116,7 @@ def _stiffened(A: Array, free: Array, soft: Scalar) -> Array:
 def _weak(P: Array, free: Array, soft: Scalar, redundant: Scalar) -> Scalar:
     """Whether a pivot is hardly more than ε: P has their reciprocals."""
     found = redundant
-    for k in range(3):
+    for k in range(len(free)):
         found = where(free[k], where(positive(8.0 * soft * P[k, k] - 1.0), 1.0, found), found)
     return found
 

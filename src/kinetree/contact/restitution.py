@@ -28,7 +28,7 @@ GROWTH = 1e-12
 """Of the kinetic energy that the contacts exchange: what counts as rounding, not as growth."""
 SEARCHES, WORK, MOST_RETURNED = 40, 1e-10, 2.0
 """Halvings for Stronge's law, how exact its work is to be, and the largest multiple of ε that is looked at."""
-ONE, THREE = Block(), Block(3)
+ONE = Block()
 
 
 def impulses_of(law: str, space: ContactSpace, eps: Array, mu: Array, lost: Array) -> tuple[Array, Array, Array]:
@@ -58,14 +58,16 @@ def _kernel(law: str, m: int) -> np.ufunc:
 
 @final
 class Blow:
-    """The procedure `solve` that finds impulses x by blocks (3,), five residuals, and how much of ε was possible.
+    """The procedure `solve` that finds impulses x by blocks (d,), five residuals, and how much of ε was possible.
 
     Parameters
     ----------
     u, A, eps, mu, lost : Area
-        What is given: u and lost by blocks (3,), A by blocks (3, 3), the other two by numbers.
+        What is given: u and lost by blocks (d,), A by blocks (d, d), the other two by numbers.
     x, residuals, possible : Area
         Where the results go.
+    d : int
+        3, or 1 without friction: normals only.
     """
 
     def __init__(
@@ -81,13 +83,14 @@ class Blow:
         x: Area,
         residuals: Area,
         possible: Area,
+        d: int = 3,
     ) -> None:
-        n = 3 * m
+        n, self.each = d * m, Block(d)
         self.routines, self.m, self.u, self.eps, self.mu = routines, m, u, eps, mu
         self.x, self.residuals, self.possible = x, residuals, possible
-        self.b, self.first, self.second, self.before = (routines.area(n, strides=(3,)) for _ in range(4))
+        self.b, self.first, self.second, self.before = (routines.area(n, strides=(d,)) for _ in range(4))
         self.least, self.work, self.wanted = routines.area(m), routines.area(1), routines.area(1)
-        self.solver = Solver(routines, m, A, self.b, self.least, mu, lost)
+        self.solver = Solver(routines, m, A, self.b, self.least, mu, lost, d)
         self.compress, self.judge = self._compress(), self._judge()
         phases: Final = {"newton": self._newton, "poisson": self._poisson, "energetic": self._energetic}[law]()
         guard, look = self._guard(), self._look()
@@ -114,8 +117,11 @@ class Blow:
 
     def _judge(self) -> Procedure:
         """How well the phase just solved obeys the laws, kept if worse than before, and the work of its normal impulses."""
-        solver, worst = self.solver, self.routines.piece("worst", _worst, [THREE, THREE, ONE, ONE, Block(5)], [Block(5)])
-        worked = self.routines.piece("worked", _worked, [THREE, THREE, THREE, ONE], [ONE])
+        solver, worst = (
+            self.solver,
+            self.routines.piece("worst", _worst, [self.each, self.each, ONE, ONE, Block(5)], [Block(5)]),
+        )
+        worked = self.routines.piece("worked", _worked, [self.each, self.each, self.each, ONE], [ONE])
         with self.routines.procedure("judge") as p:
             self._at(p, solver.best)
             p.call(solver.zero, self.work[0])
@@ -127,7 +133,7 @@ class Blow:
 
     def _newton(self) -> Procedure:
         solver = self.solver
-        returned = self.routines.piece("returned", _returned, [THREE, ONE], [THREE])
+        returned = self.routines.piece("returned", _returned, [self.each, ONE], [self.each])
         none = self.routines.piece("none", lambda: np.zeros(5), [], [Block(5)])
         with self.routines.procedure("phases") as p:
             p.run(self.compress)
@@ -144,9 +150,9 @@ class Blow:
     def _poisson(self, energetic: bool = False) -> Procedure:
         solver, piece = self.solver, self.routines.piece
         none = piece("none", lambda: np.zeros(5), [], [Block(5)])
-        plus = piece("plus", lambda a, b: a + b, [THREE, THREE], [THREE])
-        asked = piece("asked", lambda x, eps: eps * x[0], [THREE, ONE], [ONE])
-        share = piece("share", _share, [THREE, THREE, THREE, ONE, ONE], [ONE])
+        plus = piece("plus", lambda a, b: a + b, [self.each, self.each], [self.each])
+        asked = piece("asked", lambda x, eps: eps * x[0], [self.each, ONE], [ONE])
+        share = piece("share", _share, [self.each, self.each, self.each, ONE, ONE], [ONE])
         search = self._search() if energetic else None
         with self.routines.procedure("phases") as p:
             p.run(self.compress)
@@ -182,8 +188,8 @@ class Blow:
         wrong = piece("wrong", _wrong, [ONE, ONE, ONE], [ONE])
         halve = piece("halve", lambda low, high: 0.5 * (low + high), [ONE, ONE], [ONE])
         narrow = piece("narrow", _narrow, [ONE] * 6, [ONE, ONE])
-        asked = piece("asked.part", lambda x, eps, part: part * eps * x[0], [THREE, ONE, ONE], [ONE])
-        worked = piece("worked.again", _worked, [THREE, THREE, THREE, ONE], [ONE])
+        asked = piece("asked.part", lambda x, eps, part: part * eps * x[0], [self.each, ONE, ONE], [ONE])
+        worked = piece("worked.again", _worked, [self.each, self.each, self.each, ONE], [ONE])
         number = piece("choose.number", where, [ONE] * 3, [ONE])
         with routines.procedure("work") as work:
             self._at(work, solver.best)
@@ -218,11 +224,11 @@ class Blow:
         """No energy is gained."""
         solver, piece = self.solver, self.routines.piece
         energy, swing, gains, a, half = (self.routines.area(1) for _ in range(5))
-        exchanged = piece("exchanged", _exchanged, [THREE, THREE, THREE, ONE, ONE], [ONE, ONE])
+        exchanged = piece("exchanged", _exchanged, [self.each, self.each, self.each, ONE, ONE], [ONE, ONE])
         gained = piece("gained", lambda E, s: (where(positive(E - GROWTH * s), 1.0, 0.0), 1.0), [ONE, ONE], [ONE, ONE])
-        apart = piece("apart", _apart, [THREE] * 4 + [ONE] * 2, [ONE] * 2)
+        apart = piece("apart", _apart, [self.each] * 4 + [ONE] * 2, [ONE] * 2)
         share = piece("possible", _possible, [ONE] * 5, [ONE])
-        between = piece("between", _between, [ONE, ONE, THREE, THREE], [THREE])
+        between = piece("between", _between, [ONE, ONE, self.each, self.each], [self.each])
         with self.routines.procedure("guard") as p:
             p.run(self.compress)
             self._at(p, self.x)
@@ -252,7 +258,7 @@ class Blow:
     def _look(self) -> Procedure:
         """The residuals of the whole."""
         piece = self.routines.piece
-        final = piece("final", _final, [THREE, THREE, THREE, Block(5)], [Block(5)])
+        final = piece("final", _final, [self.each, self.each, self.each, Block(5)], [Block(5)])
         with self.routines.procedure("look") as p:
             self._at(p, self.x)
             with p.loop(0, self.m) as c:
@@ -262,15 +268,19 @@ class Blow:
 
 
 def _returned(u: Array, eps: Scalar) -> Array:
-    return np.array([u[0] - eps * maximum(-u[0], 0.0), u[1], u[2]], dtype=object)  # w_n = u_n⁺ + ε u_n⁻ ≥ 0
+    return np.array([u[0] - eps * maximum(-u[0], 0.0), *u[1:]], dtype=object)  # w_n = u_n⁺ + ε u_n⁻ ≥ 0
 
 
 def _worst(x: Array, w: Array, least: Scalar, mu: Scalar, found: Array) -> Array:
-    limit = mu * x[0]
-    tangential, slip = sqrt(x[1] * x[1] + x[2] * x[2]), sqrt(w[1] * w[1] + w[2] * w[2])
-    loss = limit * slip + x[1] * w[1] + x[2] * w[2]
-    new = abs((x[0] - least) * w[0]), maximum(tangential - limit, 0.0), abs(loss)
-    return np.array([found[0], *(maximum(a, b) for a, b in zip(found[1:4], new, strict=True)), found[4]], dtype=object)
+    new = [abs((x[0] - least) * w[0])]
+    if len(x) > 1:
+        limit = mu * x[0]
+        tangential, slip = sqrt(x[1] * x[1] + x[2] * x[2]), sqrt(w[1] * w[1] + w[2] * w[2])
+        new += [maximum(tangential - limit, 0.0), abs(limit * slip + x[1] * w[1] + x[2] * w[2])]
+    found = np.array(found, dtype=object)
+    for k, each in enumerate(new, start=1):
+        found[k] = maximum(found[k], each)
+    return found
 
 
 def _worked(x: Array, w: Array, b: Array, work: Scalar) -> Scalar:

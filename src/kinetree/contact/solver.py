@@ -41,7 +41,7 @@ TURNS = (
 """How many times the sweeps, the damping of Newton's steps, and by how much of what its law wants a sweep changes a contact."""
 FAR = 1e12
 """Times the goal: where Newton ended so far off, sweeps begin from zero."""
-ONE, THREE = Block(), Block(3)
+ONE = Block()
 LAW = [Block(2), ONE, ONE]
 
 
@@ -81,34 +81,37 @@ class Solver:
     Parameters
     ----------
     A, b, least, mu, lost : Area
-        What is given: A by blocks (3, 3), b and lost by blocks (3,), the other two by numbers.
+        What is given: A by blocks (d, d), b and lost by blocks (d,), the other two by numbers.
+    d : int
+        3, or 1 without friction: normals only.
 
     Attributes
     ----------
     best, active : Area
-        The impulses by blocks (3,); and, one number, which lanes are to be computed (not zero), from which those that are
+        The impulses by blocks (d,); and, one number, which lanes are to be computed (not zero), from which those that are
         done are taken out.
     prepare, solve : Procedure
         What follows from A and lost alone; the impulses of the active lanes.
     """
 
-    def __init__(self, routines: Routines, m: int, A: Area, b: Area, least: Area, mu: Area, lost: Area) -> None:
-        self.routines, self.m, self.A, self.b, self.least, self.mu, self.lost = routines, m, A, b, least, mu, lost
-        n = 3 * m
+    def __init__(self, routines: Routines, m: int, A: Area, b: Area, least: Area, mu: Area, lost: Area, d: int = 3) -> None:
+        self.routines, self.m, self.d, self.A, self.b, self.least, self.mu, self.lost = routines, m, d, A, b, least, mu, lost
+        n, self.each = d * m, Block(d)
         self.best, self.x, self.w, self.F, self.tried, self.w_tried, self.F_tried = (
-            routines.area(n, strides=(3,)) for _ in range(7)
+            routines.area(n, strides=(d,)) for _ in range(7)
         )
         self.steps = routines.area(m, 2, strides=(2,))
         self.active, self.running, self.searching, self.taken, self.fraction = (routines.area(1) for _ in range(5))
         self.size, self.size_tried, self.best_size, self.goal = (routines.area(1) for _ in range(4))
         self.damping, self.part = routines.area(1), routines.area(1)
-        self.rows, self.square, self.elimination = Block(3, n), Block(3, 3, stride=n), Elimination(routines, m)
+        self.rows, self.square, self.elimination = Block(d, n), Block(d, d, stride=n), Elimination(routines, m, d)
         piece = routines.piece
+        each = self.each
         self.zero, self.unity = piece("zero", lambda: 0.0, [], [ONE]), piece("unity", lambda: 1.0, [], [ONE])
-        self.still, self.copy = piece("still", lambda: np.zeros(3), [], [THREE]), piece("copy", lambda x: x, [THREE], [THREE])
+        self.still, self.copy = piece("still", lambda: np.zeros(d), [], [each]), piece("copy", lambda x: x, [each], [each])
         self.same = piece("same", lambda x: x, [ONE], [ONE])
-        self.choose = piece("choose", where, [ONE, THREE, THREE], [THREE])
-        self.equation = piece("equation", _equation, [self.rows, Block(n), THREE, THREE, *LAW, ONE], [THREE, THREE, ONE])
+        self.choose = piece("choose", where, [ONE, each, each], [each])
+        self.equation = piece("equation", _equation, [self.rows, Block(n), each, each, *LAW, ONE], [each, each, ONE])
         self.prepare = self._prepare()
         self.evaluate = self._evaluate("evaluate", self.x, self.w, self.F, self.size)
         self.evaluate_tried = self._evaluate("evaluate.tried", self.tried, self.w_tried, self.F_tried, self.size_tried)
@@ -120,7 +123,7 @@ class Solver:
         return self.steps[c], self.least[c], self.mu[c]
 
     def _prepare(self) -> Procedure:
-        sizes = self.routines.piece("steps", step_sizes, [self.square, THREE], [Block(2)])
+        sizes = self.routines.piece("steps", step_sizes, [self.square, self.each], [Block(2)])
         with self.routines.procedure("prepare") as p, p.loop(0, self.m) as c:
             p.call(sizes, self.A[c, c], self.lost[c], self.steps[c])
         return p
@@ -144,8 +147,8 @@ class Solver:
         return p
 
     def _sweeps(self) -> Procedure:
-        inputs = [self.rows, self.square, Block(3 * self.m), THREE, THREE, *LAW, ONE]
-        sweep = self.routines.piece("sweep", swept, inputs, [THREE])
+        inputs = [self.rows, self.square, Block(self.d * self.m), self.each, self.each, *LAW, ONE]
+        sweep = self.routines.piece("sweep", swept, inputs, [self.each])
         with self.routines.procedure("sweeps") as p, p.loop(0, SWEEPS), p.loop(0, self.m) as c:
             own = self.A[c, 0], self.A[c, c], self.x[0], self.x[c]
             p.call(sweep, *own, self.b[c], *self.law(c), self.part[0], self.x[c])
@@ -154,10 +157,10 @@ class Solver:
     def _step(self) -> Procedure:
         """A step of Newton's method."""
         piece, J, d = self.routines.piece, self.elimination.matrix, self.elimination.right
-        row = piece("row", _row, [self.rows, THREE, THREE, *LAW, THREE], [self.rows, THREE])
-        diagonal = piece("diagonal", _diagonal, [self.square, THREE, THREE, *LAW, ONE], [self.square])
+        row = piece("row", _row, [self.rows, self.each, self.each, *LAW, self.each], [self.rows, self.each])
+        diagonal = piece("diagonal", _diagonal, [self.square, self.each, self.each, *LAW, ONE], [self.square])
         begin = piece("begin", lambda running: (1.0, where(running, 1.0, 0.0)), [ONE], [ONE, ONE])
-        along = piece("along", lambda x, part, d: x + part * d, [THREE, ONE, THREE], [THREE])
+        along = piece("along", lambda x, part, d: x + part * d, [self.each, ONE, self.each], [self.each])
         decided = piece("decided", _decided, [ONE] * 5, [ONE] * 5)
         with self.routines.procedure("step") as p:
             with p.loop(0, self.m) as c:
@@ -182,7 +185,7 @@ class Solver:
         """Newton's steps, until they are there or many; which lanes are to go on; and where those begin that went astray."""
         piece = self.routines.piece
         ended = piece("ended", _ended, [ONE] * 4, [ONE] * 2)
-        reset = piece("reset", lambda off, x: where(off, 0.0, x), [ONE, THREE], [THREE])
+        reset = piece("reset", lambda off, x: where(off, 0.0, x), [ONE, self.each], [self.each])
         with self.routines.procedure("steps") as p:
             p.run(self.evaluate)
             p.call(self.same, self.active[0], self.running[0])
@@ -196,7 +199,7 @@ class Solver:
 
     def _solve(self, sweeps: Procedure, steps: Procedure, shorter: Procedure | None) -> Procedure:
         piece, alone = self.routines.piece, self.routines.area(1)
-        most = piece("most", _most, [THREE, *LAW[:2], ONE], [ONE])
+        most = piece("most", _most, [self.each, *LAW[:2], ONE], [ONE])
         wanted = piece("wanted", lambda x: (TOLERANCE * TOLERANCE * x * x, 1e300), [ONE], [ONE, ONE])
         turns = [piece(f"turn{k}", lambda turn=turn: turn[1:], [], [ONE, ONE]) for k, turn in enumerate(TURNS)]
         with self.routines.procedure("solve") as p:
@@ -236,7 +239,7 @@ def _row(rows: Array, x: Array, w: Array, steps: Array, least: Scalar, mu: Scala
 
 
 def _diagonal(J: Array, x: Array, w: Array, steps: Array, least: Scalar, mu: Scalar, damping: Scalar) -> Array:
-    return J + derivatives(x, w, steps, least, mu)[1] + damping * np.eye(3)
+    return J + derivatives(x, w, steps, least, mu)[1] + damping * np.eye(len(x))
 
 
 def _decided(tried: Scalar, size: Scalar, fraction: Scalar, searching: Scalar, running: Scalar) -> tuple[Scalar, ...]:
@@ -262,5 +265,7 @@ def _ended(active: Scalar, best: Scalar, size: Scalar, goal: Scalar) -> tuple[Sc
 
 def _most(b: Array, steps: Array, least: Scalar, most: Scalar) -> Scalar:
     """The largest impulses yet of a contact alone, and of those that are asked for."""
-    alone = maximum(maximum(steps[0] * abs(b[0]), steps[1] * abs(b[1])), steps[1] * abs(b[2]))
+    alone = steps[0] * abs(b[0])
+    for each in b[1:]:
+        alone = maximum(alone, steps[1] * abs(each))
     return maximum(most, alone + least)

@@ -25,7 +25,7 @@ from kinetree.spatial.scalars import Array
 LOST = 1e-12
 """Of the terms that make up nᵀ Ω n: below, they cancel, and no impulse moves the contact in that direction."""
 Sides = tuple[tuple[int, int], ...]
-THREE, TURN, ROWS, REACH = Block(3), Block(3, 3), Block(3, 6, stride=12), Block(3, 6)
+THREE, TURN = Block(3), Block(3, 3)
 
 
 @final
@@ -73,44 +73,49 @@ def _kernel(k: int, sides: Sides) -> np.ufunc:
 class Space:
     """The procedure `solve` that finds a `ContactSpace` from arguments as in `inputs_of`.
 
+    Of normals and tangents, d = 3, or of normals alone, d = 1.
+
     Attributes
     ----------
     u, A, size, rows : Area
-        By blocks (3,) and (3, 3); of F the blocks (3, 6) as `ROWS`, [contact, side], zero for the world.
+        By blocks (d,) and (d, d); of F the blocks (d, 6) as `block`, [contact, side], zero for the world.
     frames : Area
         The blocks (3, 3) of the argument.
+    each, block, directions : Block
+        (d,), of F, and of frames.
     """
 
-    def __init__(self, routines: Routines, k: int, sides: Sides) -> None:
-        m = len(sides)
-        self.u, self.A = routines.area(3 * m, strides=(3,)), routines.area(3 * m, 3 * m, strides=(9 * m, 3))
-        self.size, self.rows = routines.area(3 * m, strides=(3,)), routines.area(3 * m, 2, 6, strides=(36, 6))
-        u, A, size = self.u, self.A, self.size
+    def __init__(self, routines: Routines, k: int, sides: Sides, d: int = 3) -> None:
+        m, n = len(sides), d * len(sides)
+        self.u, self.A = routines.area(n, strides=(d,)), routines.area(n, n, strides=(d * n, d))
+        self.size, self.rows = routines.area(n, strides=(d,)), routines.area(n, 2, 6, strides=(12 * d, 6))
+        self.each, self.block, self.directions = Block(d), Block(d, 6, stride=12), Block(d, 3)
+        u, A, size, each, rows, reach_of = self.u, self.A, self.size, self.each, self.block, Block(d, 6)
         two = any(other >= 0 for _, other in sides)
         starts = np.cumsum([0, *(int(np.prod(shape)) for shape in inputs_of(k, m))])
         C = Area("%in", 0, (36 * k, 6))
         R, p, V, points, self.frames = (
             Area("%in", int(at), (size,)) for at, size in zip(starts[1:], (9, 3, 6, 3, 9), strict=False)
         )
-        reached = routines.area(k, 3, 6, strides=(18,))
+        reached = routines.area(k, d, 6, strides=(6 * d,))
         places = [routines.table(f"side{k}", [max(side[k], 0) for side in sides]) for k in range(2)]
         ends = routines.table("ends", [1 + (other >= 0) for _, other in sides])
         piece, six = routines.piece, Block(6, 6, stride=6 * k)
-        here = piece("here", _here, [TURN, THREE, TURN], [ROWS])
-        there = piece("there", _there, [TURN, THREE, TURN, THREE, TURN, THREE], [ROWS])
-        speed = piece("speed", lambda F, V: F @ V, [ROWS, Block(6)], [THREE])
-        more_speed = piece("more.speed", lambda F, V, u: u + F @ V, [ROWS, Block(6), THREE], [THREE])
-        reach = piece("reach", lambda F, C: F @ C, [ROWS, six], [REACH])
-        more_reach = piece("more.reach", lambda F, C, X: X + F @ C, [ROWS, six, REACH], [REACH])
-        square = Block(3, 3, stride=3 * m)
-        block = piece("block", lambda X, F: X @ F.T, [REACH, ROWS], [square])
-        more_block = piece("more.block", lambda X, F, A: A + X @ F.T, [REACH, ROWS, square], [square])
+        here = piece("here", _here, [TURN, THREE, self.directions], [rows])
+        there = piece("there", _there, [TURN, THREE, TURN, THREE, self.directions, THREE], [rows])
+        speed = piece("speed", lambda F, V: F @ V, [rows, Block(6)], [each])
+        more_speed = piece("more.speed", lambda F, V, u: u + F @ V, [rows, Block(6), each], [each])
+        reach = piece("reach", lambda F, C: F @ C, [rows, six], [reach_of])
+        more_reach = piece("more.reach", lambda F, C, X: X + F @ C, [rows, six, reach_of], [reach_of])
+        square = Block(d, d, stride=n)
+        block = piece("block", lambda X, F: X @ F.T, [reach_of, rows], [square])
+        more_block = piece("more.block", lambda X, F, A: A + X @ F.T, [reach_of, rows, square], [square])
         mirror = piece("mirror", lambda A: A.T, [square], [square])
         symmetric = piece("symmetric", _symmetric, [square], [square])
-        terms = piece("terms", _terms, [ROWS, six, ROWS, THREE], [THREE])
+        terms = piece("terms", _terms, [rows, six, rows, each], [each])
         nothing, no_rows = (
-            piece("no.terms", lambda: np.zeros(3), [], [THREE]),
-            piece("no.rows", lambda: np.zeros((3, 6)), [], [ROWS]),
+            piece("no.terms", lambda: np.zeros(d), [], [each]),
+            piece("no.rows", lambda: np.zeros((d, 6)), [], [rows]),
         )
         with routines.procedure("space") as self.solve:
             s = self.solve
@@ -137,13 +142,13 @@ class Space:
                             s.call(more_reach, self.rows[c, 1], C[other, j], reached[j], reached[j])
                         for a, i, b, j in ((0, own, 1, other), (1, other, 0, own), (1, other, 1, other)):
                             s.call(terms, self.rows[c, a], C[i, j], self.rows[c, b], size[c], size[c])
-                with s.loop(0, s.plus(c, 1), usual=(m + 1) / 2) as d:
-                    s.call(block, reached[s.lookup(places[0], d)], self.rows[d, 0], A[c, d])
+                with s.loop(0, s.plus(c, 1), usual=(m + 1) / 2) as e:
+                    s.call(block, reached[s.lookup(places[0], e)], self.rows[e, 0], A[c, e])
                     if two:
-                        with s.loop(1, s.lookup(ends, d), usual=0.5):
-                            other = s.lookup(places[1], d)
-                            s.call(more_block, reached[other], self.rows[d, 1], A[c, d], A[c, d])
-                    s.call(mirror, A[c, d], A[d, c])
+                        with s.loop(1, s.lookup(ends, e), usual=0.5):
+                            other = s.lookup(places[1], e)
+                            s.call(more_block, reached[other], self.rows[e, 1], A[c, e], A[c, e])
+                    s.call(mirror, A[c, e], A[e, c])
                 s.call(symmetric, A[c, c], A[c, c])
 
 
@@ -158,7 +163,7 @@ def _there(R: Array, p: Array, R_other: Array, p_other: Array, N: Array, r: Arra
 
 
 def _symmetric(A: Array) -> Array:
-    return np.array([[A[max(i, j), min(i, j)] for j in range(3)] for i in range(3)])
+    return np.array([[A[max(i, j), min(i, j)] for j in range(len(A))] for i in range(len(A))])
 
 
 def _terms(F: Array, C: Array, G: Array, size: Array) -> Array:
