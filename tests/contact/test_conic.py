@@ -99,6 +99,10 @@ def test_what_it_needs_and_takes_is_told(monkeypatch):
         conic.conic_impact(model, np.stack([q, q]), v, contact)
     with pytest.raises(kt.InputError, match="friction must be a finite number that is not negative, found -1"):
         conic.conic_impact(model, q, v, contact, friction=-1.0)
+    with pytest.raises(kt.InputError, match="v must be finite, found nan"):
+        conic.conic_impact(model, q, np.nan * v, contact)
+    with pytest.raises(kt.InputError, match=r"contact 0 must be a kt\.Contact"):
+        conic.conic_impact(model, q, v, None)
     monkeypatch.setitem(sys.modules, "clarabel", None)
     with pytest.raises(kt.KinetreeError, match=r'needs Clarabel: pip install "kinetree\[conic\]"'):
         conic.conic_impact(model, q, v, contact)

@@ -10,7 +10,7 @@ A = J ℳ⁻¹ J* comes from the bodies' Jacobians and the mass matrix, nothing 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from kinetree.contact.contacts import Contact, arranged
 from kinetree.contact.impact import coefficients
 from kinetree.errors import InputError, KinetreeError, MissingExtraError
+from kinetree.evaluation import checked_arguments
 from kinetree.functions import forward_kinematics, jacobian, mass_matrix
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
@@ -48,7 +49,7 @@ def conic_impact(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
-    contacts: Contact | Iterable[Contact],
+    contacts: Contact | Sequence[Contact],
     restitution: ArrayLike = 0.0,
     friction: ArrayLike = 0.0,
 ) -> ConicImpact:
@@ -68,13 +69,13 @@ def conic_impact(
 
     Cost: O(nv³ + m³) for each of some programs
     """
-    q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
+    q, v = checked_arguments(conic_impact, model, (q, v)).values()
     if q.shape != (model.nq,) or v.shape != (model.nv,):
         raise InputError(
             f"conic_impact takes one state, q ({model.nq},) and v ({model.nv},), found {q.shape} and {v.shape}. "
             "kinetree.impact takes batches."
         )
-    listed = [contacts] if isinstance(contacts, Contact) else list(contacts)
+    listed = list(contacts) if isinstance(contacts, Sequence) else [contacts]
     frames = arranged(model, listed).frames
     m = len(listed)
     eps, mu = coefficients(restitution, m, "restitution", 1.0), coefficients(friction, m, "friction", np.inf)
