@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -66,7 +67,7 @@ def arranged(model: Model, contacts: Contact | Iterable[Contact]) -> Arranged:
     if not listed:
         raise InputError("contacts is empty: name at least one kt.Contact(body, point, normal).")
     bodies: dict[int, int] = {}
-    sides, points, frames = [], [], []
+    sides, names = [], []
     for n, contact in enumerate(listed):
         if not isinstance(contact, Contact):
             raise InputError(f"contact {n} must be a kt.Contact(body, point, normal, other), found {contact!r:.80}.")
@@ -76,18 +77,23 @@ def arranged(model: Model, contacts: Contact | Iterable[Contact]) -> Arranged:
         other = None if contact.other is None else body_of(model, contact.other)
         if own == other:
             raise InputError(f"contact {n}: body and other are both {model.body_names[own]!r}; a body cannot touch itself.")
-        what = f"contact {n} of body {model.body_names[own]!r}"
+        names.append(f"contact {n} of body {model.body_names[own]!r}")
         sides.append(tuple(-1 if k is None else bodies.setdefault(k, len(bodies)) for k in (own, other)))
-        points.append(numbers(contact.point, (3,), f"{what}: point"))
-        frames.append(frame(numbers(contact.normal, (3,), f"{what}: normal"), f"{what}: normal"))
-    return Arranged(tuple(bodies), tuple(sides), _stacked(points, 1, "points"), _stacked(frames, 2, "normals"))
+    points = _vectors([contact.point for contact in listed], names, "point")
+    normals = _vectors([contact.normal for contact in listed], names, "normal")
+    return Arranged(tuple(bodies), tuple(sides), points, frame(normals, [f"{name}: normal" for name in names]))
 
 
-def frame(normal: Array, what: str) -> Array:
-    """Rows n, t₁, t₂ (..., 3, 3), orthonormal, n along the normal (..., 3); t₁ and t₂ jump where n_z changes its sign."""
+def frame(normal: Array, what: str | Sequence[str]) -> Array:
+    """Rows n, t₁, t₂ (..., 3, 3), orthonormal, n along the normal (..., 3); t₁ and t₂ jump where n_z changes its sign.
+
+    what is the name of the normal in a message; or as many as the last batch axis is long.
+    """
     largest = np.abs(normal).max(axis=-1, keepdims=True)
     if not (largest > 1e-150).all():
-        raise InputError(f"{what} must not be zero, found {normal[largest[..., 0] <= 1e-150][0]}.")
+        first = tuple(np.argwhere(largest[..., 0] <= 1e-150)[0])
+        name = what if isinstance(what, str) else what[first[-1]]
+        raise InputError(f"{name} must not be zero, found {normal[first]}.")
     n = normal / largest
     n = n / np.linalg.norm(n, axis=-1, keepdims=True)
     x, y, z = np.moveaxis(n, -1, 0)
@@ -99,9 +105,15 @@ def frame(normal: Array, what: str) -> Array:
     return np.stack([n, t1, t2], axis=-2)
 
 
-def _stacked(arrays: list[Array], axes: int, what: str) -> Array:
+def _vectors(given: list[Any], names: list[str], what: str) -> Array:
+    """Vectors (..., m, 3) of m contacts. Raises InputError naming the one that is none."""
+    with suppress(TypeError, ValueError):
+        found = np.array(given, dtype=float)
+        if found.shape == (len(given), 3) and np.isfinite(found).all():
+            return found
+    each = [numbers(x, (3,), f"{name}: {what}") for x, name in zip(given, names, strict=True)]
     try:
-        return np.stack(np.broadcast_arrays(*arrays), axis=-1 - axes)
+        return np.stack(np.broadcast_arrays(*each), axis=-2)
     except ValueError:
-        shapes = ", ".join(str(x.shape) for x in arrays)
-        raise InputError(f"the {what} of the contacts do not broadcast together: {shapes}.") from None
+        shapes = ", ".join(str(x.shape) for x in each)
+        raise InputError(f"the {what}s of the contacts do not broadcast together: {shapes}.") from None
