@@ -6,7 +6,7 @@ Needs kinetree[robots,peers]; of the picture kinetree[plot]. One core. Contacts 
 without friction: at fingers and links of Panda, under both feet of G1, at the last and the middle link of chains;
 velocities before are such that contacts without friction push. Ours are calls from Python of `kt.impulse_response` (of a
 batch, of its kernel with `out=`) and `kt.impact`, with all they return; of Pinocchio's calls only what they spend in C++,
-contacts' frames, Jacobian and velocities given. Checked each time: velocities after impulses, and after impacts of at most
+contacts' frames and velocities given. Checked each time: velocities after impulses, and after impacts of at most
 4 contacts without friction, are Pinocchio's; else how far impulses are from the laws of contact, on Pinocchio's Delassus
 matrix.
 """
@@ -53,14 +53,14 @@ Contacts with the ground: fingers and links of Panda, both feet of G1, the last 
 velocities before are such that contacts without friction push. Ours is the time of `kt.impact` called from Python, from
 q and v to the velocities, impulses, impulses in all joints and residuals; of a batch of impulse responses, that of the
 kernel with `out=`. Pinocchio's is what it spends in C++ alone, the least of three at each of 64 states: `aba` without
-velocity and gravity for the impulse response; `impulseDynamics` for up to 4 contacts without friction, whose contacts
-also pull, so that there the states are such that none does; else `crba`, the Cholesky factor of Delassus' matrix, and
-the quicker of its PGS and ADMM solvers, to its own tolerance of {tolerance:g}. It is given contacts' frames, Jacobian
-and velocities, and not asked for velocities after its contact solvers. × is how many times as long as ours it takes per
-state. "Off by": velocities differ by so much of the largest; of contact solvers, how far impulses are from the laws of
-contact, over the impulse that the fastest contact alone would need, ours at worst, its in the middle; "its right" is
-the share of states at which that is below {wrong:g}. μ = {friction:g}. Its Data needs memory as nv³, so there is none
-of chains beyond {joints} bodies.
+velocity and gravity for the impulse response; the contacts' Jacobian and `impulseDynamics` for up to 4 contacts without
+friction, whose contacts also pull, so that there the states are such that none does; else `crba`, the Jacobian, the
+Cholesky factor of Delassus' matrix, and the quicker of its PGS and ADMM solvers, to its own tolerance of {tolerance:g}.
+It is given contacts' frames and velocities, and not asked for velocities after its contact solvers. × is how many times
+as long as ours it takes per state. "Off by": velocities differ by so much of the largest; of contact solvers, how far
+impulses are from the laws of contact, over the impulse that the fastest contact alone would need, ours at worst, its in
+the middle; "its right" is the share of states at which that is below {wrong:g}. μ = {friction:g}. Its Data needs memory
+as nv³, so there is none of chains beyond {joints} bodies.
 """
 
 
