@@ -77,6 +77,9 @@ def test_a_block_on_an_incline(integrator):
         order = dt if integrator == "semi-implicit-euler" else 0.0
         assert np.abs(run.q[:, 4] - slides * run.t**2 / 2).max() < ROUNDING + slides * 0.5 * order
         assert np.abs(run.q[:, 6] - SIDE / 2).max() < ROUNDING and run.impacts == ()
+        force = run.contact_forces("'block' and the ground")
+        assert np.abs(force[1:, 2] - G * np.cos(a)).max() < 1e-9 and not force[0].any()
+        assert np.abs(force[1:, 0] + min(mu * G * np.cos(a), G * np.sin(a))).max() < 1e-9
 
 
 def test_a_ball_slides_then_rolls():
@@ -199,9 +202,14 @@ def test_going_on_has_the_bits_of_one_run_and_events_are_found(tmp_path):
     assert whole.t_events[0].size and np.array_equal(whole.t_events[0], both.t_events[0])
     assert whole.contact_steps == both.contact_steps
     assert [blow.t for blow in whole.impacts] == [blow.t for blow in both.impacts]
+    with pytest.raises(kt.InputError, match=r"had contacts.*give contact= again"):
+        kt.simulate(model, restart=first)
     both.save(tmp_path / "run.npz")
     read = kt.load_run(tmp_path / "run.npz")
     assert (read.contacts, read.contact_bodies, read.contact_steps) == (both.contacts, both.contact_bodies, both.contact_steps)
+    end = "upper end of joint 'link 0'"
+    assert np.array_equal(read.contact_forces(end), both.contact_forces(end)) and both.contact_forces(end).any()
+    assert np.array_equal(whole.contact_forces(end), both.contact_forces(end))
     for a, b in zip(read.impacts, both.impacts, strict=True):
         assert a.t == b.t and all(np.array_equal(getattr(a, x), getattr(b, x)) for x in ("q", "after", "contacts", "impulses"))
 
@@ -247,4 +255,6 @@ def test_bad_input():
         kt.simulate(hanging(), [0, 0, 0.7, 0], contact=Scene(pairs=[]))
     with pytest.raises(kt.InputError, match=r"no body of 'model' has shapes.*Scene\(pairs=\[\]\)"):
         kt.simulate(hanging(), contact=Scene())
+    with pytest.raises(kt.InputError, match=r"no contact 'floor'. Contacts: none"):
+        kt.simulate(model, duration=0.01).contact_forces("floor")
     assert kt.simulate(model, at(model, RADIUS - 1e-7), duration=0.01, contact=Scene()).q[-1, 6] > RADIUS - 1e-9

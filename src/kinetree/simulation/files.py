@@ -16,7 +16,7 @@ from kinetree.io.json import json_model
 from kinetree.model import Model
 from kinetree.model.saving import model_text, whole_file
 from kinetree.simulation.impacts import IMPACTS, Blow, packed, unpacked
-from kinetree.simulation.run import ARRAYS, EVENTS, STATUSES, Run
+from kinetree.simulation.run import ARRAYS, EVENTS, FORCES, STATUSES, Run
 from kinetree.spatial.scalars import Array
 
 FORMAT, VERSION = "kinetree-run", 2
@@ -61,6 +61,8 @@ def save_run(run: Run, path: str | os.PathLike[str]) -> None:
     if run.t_events:
         entries |= {name: np.concatenate(getattr(run, name)) for name in EVENTS}
     entries |= packed(run.impacts)
+    if len(run.forces):
+        entries |= {name: np.asarray(getattr(run, name), dtype=float) for name in FORCES}
     if run.carried is not None:
         entries["carried"] = run.carried
     if run.model is not None:
@@ -101,7 +103,7 @@ def load_run(path: str | os.PathLike[str], model: Model | None = None) -> Run:
     arrays = {name: _array(path, found[name], name) for name in ARRAYS}
     _check_shapes(path, arrays, about)
     events = _events(path, found, about)
-    impacts = _impacts(path, found, about)
+    impacts, forces = _impacts(path, found, about), _forces(path, found, len(arrays["t"]), len(about["contacts"]))
     carried = _array(path, found["carried"], "carried") if "carried" in found else None
     if carried is not None and carried.shape != arrays["v"].shape[1:]:
         raise FileError(f"{path}: carried must have shape {arrays['v'].shape[1:]}, found {carried.shape}")
@@ -113,7 +115,13 @@ def load_run(path: str | os.PathLike[str], model: Model | None = None) -> Run:
             f"{model.name!r} with digest {model.digest}: a mass, a joint, a placement or gravity differs."
         )
     return Run(
-        **arrays, **events, impacts=impacts, carried=carried, model=model, **{name: about[name] for name in (*_TYPES, *_LATER)}
+        **arrays,
+        **events,
+        **forces,
+        impacts=impacts,
+        carried=carried,
+        model=model,
+        **{name: about[name] for name in (*_TYPES, *_LATER)},
     )
 
 
@@ -189,6 +197,19 @@ def _contacts(path: Path, about: dict[str, Any]) -> dict[str, Any]:
     if not (all(isinstance(x, str) for x in names) and pairs and counts and len(names) == len(bodies) == len(steps)):
         raise FileError(f"{path}: is damaged: its contacts do not fit together")
     return {"contacts": tuple(names), "contact_bodies": tuple(map(tuple, bodies)), "contact_steps": tuple(steps)}
+
+
+def _forces(path: Path, found: dict[str, Any], rows: int, contacts: int) -> dict[str, Array]:
+    """The forces of contacts, checked."""
+    if not any(name in found for name in FORCES):
+        return {}
+    if not all(name in found for name in FORCES):
+        raise FileError(f"{path}: is damaged: its forces do not fit together")
+    row, contact, force = (_array(path, found[name], name) for name in FORCES)
+    shapes = row.ndim == 1 and contact.shape == row.shape and force.shape == (len(row), 3)
+    if not shapes or not ((row >= 0) & (row < rows)).all() or not ((contact >= 0) & (contact < contacts)).all():
+        raise FileError(f"{path}: is damaged: its forces do not fit together")
+    return {"force_rows": row.astype(int), "force_contacts": contact.astype(int), "forces": force}
 
 
 def _impacts(path: Path, found: dict[str, Any], about: dict[str, Any]) -> tuple[Blow, ...]:

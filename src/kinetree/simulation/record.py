@@ -34,6 +34,11 @@ class Record:
         self._t[k], self._q[k], self._v[k], self._tau[k] = t, q, v, tau
         self._count = k + 1
 
+    @property
+    def count(self) -> int:
+        """How many states are stored."""
+        return self._count
+
     def run(self, t: float, q: Array, v: Array, status: str, message: str, **about: Any) -> Run:
         """What was stored, the last good state (t, q, v) included, with its energies; the forces there are the last known."""
         wall_time = perf_counter() - self._started

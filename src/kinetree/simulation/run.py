@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
 
 from kinetree import functions
 from kinetree.errors import InputError
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 ARRAYS = ("t", "q", "v", "tau", "kinetic", "potential")
 EVENTS = ("t_events", "q_events", "v_events")
+FORCES = ("force_rows", "force_contacts", "forces")
 STATUSES = ("finished", "event", "interrupted", "stopped")
 
 
@@ -43,6 +46,7 @@ class Run:
     contacts : names of what could touch, where the run had a scene: pairs of bodies, then ends of joints
     impacts : the impacts, each a `kinetree.simulation.Blow`
     contact_bodies : the two bodies of each, by index, −1 for the ground
+    contact_forces(contact) (K, 3) [N] : of one contact, by name or place
     contact_steps : in how many steps each pushed for a time, resting, rolling or sliding
     steps, nfev : steps taken, and calls of the dynamics
     wall_time [s] : how long the computer took
@@ -88,11 +92,16 @@ class Run:
     impacts: tuple[Blow, ...] = ()
     contact_bodies: tuple[tuple[int, int], ...] = ()
     contact_steps: tuple[int, ...] = ()
+    force_rows: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
+    force_contacts: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
+    forces: Array = field(default_factory=lambda: np.zeros((0, 3)))
     carried: Array | None = None
     model: Model | None = None
 
     def __post_init__(self) -> None:
         for name in ARRAYS:
+            getattr(self, name).setflags(write=False)
+        for name in FORCES:
             getattr(self, name).setflags(write=False)
         for x in (*self.t_events, *self.q_events, *self.v_events, *(() if self.carried is None else (self.carried,))):
             x.setflags(write=False)
@@ -118,6 +127,28 @@ class Run:
     def success(self) -> bool:
         """Whether it came to its end, or to a terminal event."""
         return self.status in ("finished", "event")
+
+    def contact_forces(self, contact: str | int) -> Array:
+        """Mean forces (K, 3) [N] of a contact over the step that led to each stored state, impacts aside, zero at the first.
+
+        They act on the first of its bodies, world axes; of the end of a joint it is the size [N m or N], 0, 0. `contact` is its
+        name or its place in `contacts`; a name that several begin with stands for their sum.
+
+        Raises
+        ------
+        InputError : no contact of the run has that name, or begins with it
+        """
+        names = self.contacts
+        if isinstance(contact, str):
+            wanted = [k for k, name in enumerate(names) if name == contact or name.startswith(contact)]
+        else:
+            wanted = [contact] if 0 <= contact < len(names) else []
+        if not wanted:
+            listing = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+            raise InputError(f"the run has no contact {contact!r}. Contacts: {listing or 'none, it had no scene'}.")
+        found, of = np.zeros((len(self.t), 3)), np.isin(self.force_contacts, wanted)
+        np.add.at(found, self.force_rows[of], self.forces[of])
+        return found
 
     @cached_property
     def energy(self) -> Array:
@@ -192,5 +223,5 @@ class Run:
 
     def provenance(self) -> dict[str, Any]:
         """Everything but arrays and the model, as JSON holds it."""
-        left_out = {*ARRAYS, *EVENTS, "carried", "model", "impacts"}
+        left_out = {*ARRAYS, *EVENTS, "carried", "model", "impacts", *FORCES}
         return {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in left_out}

@@ -73,7 +73,7 @@ def simulate(
         are kept in the run. As in SciPy, the attribute `direction` of a function says whether only rising (> 0) or falling
         (< 0) counts, and `terminal` whether its first crossing, or which, ends the run
     contact : a `kinetree.contact.Scene`: what bodies may touch, and how. Impacts are located between steps and kept in the run;
-        what rests, rolls or slides goes by time-stepping, of first order in dt; see docs/contact.md
+        what rests, rolls or slides goes by time-stepping, of second order in dt at most; see docs/contact.md
     restart : an earlier run of this model. Time goes on from its end; q0 and v0 stand for its last state, and dt, form,
         integrator, store_every and passive, where given, for its own. `earlier + later` is one run
     form : of the equations of motion: "newton-euler", the articulated recursion in (q, v); "hamilton", in (q, p), O(N) too;
@@ -109,7 +109,7 @@ def simulate(
     time = clock(duration, how.dt, restart)
     drives = control_signal(model, control), external_signal(model, external)
     carried, velocity = maps_of(model, how.form)
-    check_scene(contact)
+    check_scene(contact, restart)
     acting = without_stops(model if how.passive else model.without_resistance, contact)
     step, forces = stepper(acting, how.form, how.integrator, *drives, how.rtol, how.atol), applied(acting, *drives)
     if contact is not None:
@@ -139,7 +139,7 @@ def simulate(
                     said = divergence(acting, t, how.dt, velocity(q, y))
                     raise SimulationError(f"the simulation of {model.name!r} diverged: the state {said}")
                 if touched is not None:
-                    touched.look()
+                    touched.look(h)
                 ended = watch.after((t, q, y), h, (after, q_after, y_after)) if watch.events else None
                 t, q, y = (after, q_after, y_after) if ended is None else ended[1]
                 done += 1
@@ -148,6 +148,8 @@ def simulate(
                 if ended or k % every == 0 or k == last:
                     v = velocity(q, y)
                     record.store(t, q, v, forces(t, q, v))
+                    if touched is not None:
+                        touched.store(record.count - 1)
                 if ended:
                     return run("event", f"event {ended[0]!r} at t = {t:.9g} s")
                 bar.at(done)

@@ -61,12 +61,17 @@ class Contacts:
         u, eps = rows.J @ v, judgement.eps[closed]
         space = ContactSpace(u[None], rows.A[None], np.ones((1, len(u))), np.empty(0))
         x = impulses_of(self._law, space, eps[None], lists.friction[closed][None], rows.lost[None])[0][0]
-        impulses = x.reshape(-1, 3).copy()
-        k = int(np.count_nonzero(closed < lists.contacts))
-        impulses[:k] = np.einsum("ci,cij->cj", impulses[:k], lists.frames(seen, closed))
+        impulses = self.world(seen, closed, x)
         took = np.flatnonzero(x.reshape(-1, 3).any(axis=1))
         energy = float(0.5 * x @ (2.0 * u + rows.A @ x))
         return Blow(t, seen.q, v, v + x @ rows.B, energy, closed[took], impulses[took])
+
+    def world(self, seen: Seen, which: Array, x: Array) -> Array:
+        """Impulses (k, 3) in world axes from x (3k,) along normals and tangents; those of ends are left as they are."""
+        impulses = x.reshape(-1, 3).copy()
+        k = int(np.count_nonzero(which < self.unilateral.contacts))
+        impulses[:k] = np.einsum("ci,cij->cj", impulses[:k], self.unilateral.frames(seen, which))
+        return impulses
 
     def kick(self, rows: Rows, which: Array, b: Array) -> Array:
         """x (3k,) that obeys the laws of contact with b (3k,)."""

@@ -38,8 +38,8 @@ Move = Callable[[float], State]
 class ContactStepper:
     """step(t, q, y, h), as a `Stepper` does; what it does depends on (t, q, y), h and dt alone.
 
-    happened: the impacts of the last step; pressing (n,): which constraints pushed in it for a time; nfev counts how often the
-    dynamics were asked for.
+    happened: the impacts of the last step; pushes (n, 3) [N s]: the impulses of its time-steps, on the first bodies, world
+    axes, of ends of joints their size; nfev counts how often the dynamics were asked for.
     """
 
     def __init__(self, model: Model, smooth: Stepper, maps: Maps, contacts: Contacts, integrator: str, dt: float) -> None:
@@ -50,7 +50,7 @@ class ContactStepper:
         self._gravity = float(np.linalg.norm(model.gravity))
         self._flown: tuple[float, Array, Array, float, State] | None = None
         self.happened: list[Blow] = []
-        self.pressing = self._pressed = np.zeros(len(contacts.unilateral.names), dtype=bool)
+        self.pushes = self._pushed = np.zeros((len(contacts.unilateral.names), 3))
 
     @property
     def contacts(self) -> Unilateral:
@@ -63,7 +63,7 @@ class ContactStepper:
         return self._smooth.nfev
 
     def __call__(self, t: float, q: Array, y: Array, h: float) -> State:
-        self.happened, self.pressing = [], np.zeros_like(self.pressing)
+        self.happened, self.pushes = [], np.zeros_like(self.pushes)
         try:
             return self._step(t, q, y, h)
         except _DivergedError as found:
@@ -81,23 +81,26 @@ class ContactStepper:
                     self.happened.append(blow)
                     y = self._carried(q, blow.after)
                     continue
-            move = flight
-            if found.taken.any():
-                move = partial(self._along, t, seen, v, self.contacts.essential(seen, np.flatnonzero(found.taken)))
+            move, taken = flight, self.contacts.essential(seen, np.flatnonzero(found.taken))
+            if taken.size:
+                move = partial(self._along, t, seen, v, taken)
                 end = move(h)
-            pushed = self._pressed
+            pushed = self._pushed
             s = self._touching(t, seen, ~found.taken, move, h, end)
             if s is not None:
-                end, pushed = move(s), self._pressed
-            self.pressing |= pushed & found.taken
+                end, pushed = move(s), self._pushed
+            if taken.size:
+                self.pushes[taken] += pushed
             if s is None:
                 return end
             (q, y), t, h = end, t + s, h - s
         v = self._velocity(q, y)
         seen = self.contacts.seen(q, v)
         within = seen.gap <= CLOSED + 2.0 * h * (np.abs(seen.rate) + self._gravity * h)
-        end = self._along(t, seen, v, np.flatnonzero(within), h) if within.any() else self._flight(t, q, y, h)
-        self.pressing |= self._pressed & within
+        if not within.any():
+            return self._flight(t, q, y, h)
+        end = self._along(t, seen, v, np.flatnonzero(within), h)
+        self.pushes[within] += self._pushed
         return end
 
     def _flight(self, t: float, q: Array, y: Array, h: float) -> State:
@@ -134,13 +137,12 @@ class ContactStepper:
         x = contacts.kick(rows, taken, b)
         if x.any():
             free = self._ahead(t, seen.q, self._carried(seen.q, v + x @ rows.B), h)
-        (end, v), pushed = free, x[::3] > 0.0
+        (end, v), pushed = free, contacts.world(seen, taken, x)
         rows = contacts.rows(end, taken)
         b = rows.J @ v
         b[::3] += np.where((gap > CLOSED) & (end.gap[taken] > CLOSED), end.gap[taken], 0.0) / h
         x = contacts.kick(rows, taken, b)
-        self._pressed = np.zeros_like(self._pressed)
-        self._pressed[taken] = pushed | (x[::3] > 0.0)
+        self._pushed = pushed + contacts.world(end, taken, x)
         q, v, left = end.q, v + x @ rows.B, end.gap[taken] - allowed
         if left.min() < -DEEP:
             q = self._moved(q, contacts.lift(rows, left))

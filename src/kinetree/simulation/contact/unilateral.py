@@ -16,6 +16,7 @@ from kinetree.contact.scene import Scene
 from kinetree.errors import InputError
 from kinetree.model import Model
 from kinetree.model.bodies import Limits
+from kinetree.simulation.run import Run
 from kinetree.spatial.scalars import Array
 
 
@@ -181,8 +182,13 @@ START: Final = 1e-6
 """Penetration [m or rad] up to which a start counts as touching."""
 
 
-def check_scene(given: Any) -> None:
-    """`InputError` unless it is a scene, or None."""
+def check_scene(given: Any, earlier: Run | None) -> None:
+    """`InputError` unless it is a scene, or None where the run to go on from had none."""
+    if given is None and earlier is not None and earlier.contacts:
+        raise InputError(
+            "the run to go on from had contacts, and a scene is not part of a run: give contact= again, or --floor; "
+            "contact=Scene(pairs=[], limits=False) goes on without."
+        )
     if given is not None and not isinstance(given, Scene):
         raise InputError(
             f"contact must be a kinetree.contact.Scene, found {type(given).__name__}. "
