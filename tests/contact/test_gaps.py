@@ -4,6 +4,7 @@ import coal
 import numpy as np
 import pytest
 import scipy.optimize
+import scipy.spatial
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -187,6 +188,26 @@ RESTING = {
     "log on a slab": (LOG, SLAB, 0.3, (0.1, 0.0)),
     "log over a bar": (LOG, BAR, np.pi / 2, (0.05, 0.05)),
 }
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_two_boxes_touch_on_all_that_their_faces_share(seed):
+    rng = np.random.default_rng(seed)
+    sizes, yaw, at = rng.uniform(0.1, 0.4, (2, 2)), rng.uniform(0, np.pi), rng.uniform(-0.05, 0.05, 2)
+    model = two(*(Box([*size, 0.2]) for size in sizes))
+    q = model.neutral()
+    q[7:11], q[11:] = [np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)], [*at, 0.2]
+    found = candidates(model, Scene(ground=()))
+    touching, (R, p) = found.at(q), kt.forward_kinematics(model, q)
+    closed = np.flatnonzero(np.abs(touching.gap) < 1e-12)
+    own = np.array(found.bodies)[closed, 0]
+    points = p[own] + (R[own] @ touching.points[closed][:, :, None])[:, :, 0]
+    faces = []
+    for size, axes, centre in ((sizes[0], np.eye(2), np.zeros(2)), (sizes[1], R[1][:2, :2].T, at)):
+        faces += [[*n, -n @ centre - half] for a, half in zip(axes, size / 2, strict=True) for n in (a, -a)]
+    shared = scipy.spatial.HalfspaceIntersection(np.array(faces), 0.5 * at).intersections
+    area = scipy.spatial.ConvexHull(shared).volume
+    assert abs(scipy.spatial.ConvexHull(points[:, :2]).volume - area) < 1e-3 * area  # seams are 1e-5 of the size
 
 
 @pytest.mark.parametrize("off", [0.0, 1e-13, 1e-10, 1e-7])

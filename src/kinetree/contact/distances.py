@@ -8,7 +8,8 @@ Each takes the skeleton in world axes, the field in axes of its body, and where 
 
 where d distance = gradient · (velocity of skeleton − velocity of field) at `nearest`. The gradient has a value everywhere: z of
 the body at the centre of a sphere, a direction across on the axis of a capsule, x before y before z where faces of a box are
-equally near. Where a whole stretch of a segment is nearest, `nearest` is its middle.
+equally near. Where a whole stretch of a segment is nearest, `nearest` is its middle; its start for edges of boxes,
+which are asked both ways.
 """
 
 from __future__ import annotations
@@ -86,9 +87,9 @@ def corner_box(own: Array, box: Array, R: Array, p: Array) -> Found:
 
 
 def edge_box(own: Array, box: Array, R: Array, p: Array) -> Found:
-    """An edge of a box (start, to its end, `solid`), and a box."""
+    """An edge of a box (start, to its end, `solid`), and a box; where a stretch of it is nearest, the first of that."""
     turn, a, (b, solid) = _in_box(own, box, R, p, 1)
-    distance, gradient, t = _line_of_box(a, b[0], box[12:] + seams(a, solid, box[12:]))
+    distance, gradient, t = _line_of_box(a, b[0], box[12:] + seams(a, solid, box[12:]), 0.0)
     return distance, turn @ gradient, own[:3] + t * own[3:6]
 
 
@@ -134,9 +135,9 @@ def _of_box(y: Array, half: Array) -> tuple[Scalar, Array]:
     return where(is_positive(inside), outside, inside), gradient
 
 
-def _line_of_box(a: Array, b: Array, half: Array) -> Found:
+def _line_of_box(a: Array, b: Array, half: Array, share: float = 0.5) -> Found:
     """Distance of the segment a + t b from a box about the origin, its gradient, and t."""
-    inside, normal, middle = stabbing(a, b, half)
+    inside, normal, within = stabbing(a, b, half, share)
 
     def gap(t: Scalar) -> Array:
         return array([y - clamped(y, -h, h) for y, h in zip(a + t * b, half, strict=True)])
@@ -144,9 +145,9 @@ def _line_of_box(a: Array, b: Array, half: Array) -> Found:
     crossings = [_where_zero(a[i] + sign * half[i], b[i]) for i in range(3) for sign in (-1.0, 1.0)]
     t = lowest(gap, b, [0.0, 1.0, *crossings])
     outside, gradient = unit(gap(t), normal)
-    is_as_near = is_positive(outside + 2.0 * LEVEL * sum(half) - unit(gap(middle), normal)[0])
+    is_as_near = is_positive(outside + 2.0 * LEVEL * sum(half) - unit(gap(within), normal)[0])
     is_out = is_positive(inside)
-    t = where(is_out, where(is_as_near, middle, t), middle)
+    t = where(is_out, where(is_as_near, within, t), within)
     return where(is_out, outside, inside), where(is_out, gradient, normal), t
 
 

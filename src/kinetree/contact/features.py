@@ -117,8 +117,9 @@ def _of_box(box: Box, R: np.ndarray, t: np.ndarray) -> Iterator[Part]:
     for n, signs in enumerate(itertools.product((-1.0, 1.0), repeat=3)):
         yield "point", f"corner {n}", (R @ (half * signs) + t,)
     for n, (axis, signs) in enumerate(itertools.product(range(3), itertools.product((-1.0, 1.0), repeat=2))):
-        start = half * np.insert(np.array(signs), axis, -1.0)
-        yield "segment", f"edge {n}", (R @ start + t, 2.0 * half[axis] * R[:, axis])
+        for way, side in (("", -1.0), (" back", 1.0)):
+            start = half * np.insert(np.array(signs), axis, side)
+            yield "segment", f"edge {n}{way}", (R @ start + t, -2.0 * side * half[axis] * R[:, axis])
 
 
 def _of_cylinder(cylinder: Cylinder, R: np.ndarray, t: np.ndarray) -> Iterator[Part]:

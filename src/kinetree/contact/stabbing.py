@@ -19,15 +19,16 @@ from kinetree.contact.extremes import clamped, is_positive, maximum, minimum, un
 from kinetree.spatial.scalars import Array, Scalar
 
 LEVEL = 1e-7
-"""Of the size of the box: depths that differ by less count as equal, and the middle of where they are is taken."""
+"""Of the size of the box: depths that differ by less count as equal."""
 WIDE = 1e-3
 """Of the segment: less than that is no stretch but a point."""
 FAR = 1e30
 
 
-def stabbing(a: Array, b: Array, half: Array) -> tuple[Scalar, Array, Scalar]:
+def stabbing(a: Array, b: Array, half: Array, share: float = 0.5) -> tuple[Scalar, Array, Scalar]:
     """Minus the depth of the segment a + t b (3,) in a box of half edges (3,), its gradient (3,), and t.
 
+    Where a whole stretch is equally deep, t is in its middle, or that share of the way along it.
     Outside it is positive, but no more than the distance: less where a corner is nearest, or an end of the segment.
     """
     signs = [where(is_positive(-x), -1.0, 1.0) for x in b]
@@ -46,7 +47,7 @@ def stabbing(a: Array, b: Array, half: Array) -> tuple[Scalar, Array, Scalar]:
         lowest, normal, foot = where(higher, value, lowest), where(higher, n, normal), where(higher, nearest, foot)
     level = LEVEL * sum(half)
     first, last = _below(falling, rising, speeds, lowest + level)
-    t = 0.5 * (first + last)
+    t = first + share * (last - first)
     depth, face = deepest(a + t * b, half)
     length, direction = unit(normal, face)
     is_edge = is_positive(lowest + 2.0 * level - depth)
