@@ -49,9 +49,14 @@ def body_motions(model: Model, q: Array, v: Array) -> tuple[Array, Array, Array]
 
 def some_motions(model: Model, q: Array, v: Array, *, bodies: tuple[int, ...]) -> tuple[Array, Array, Array]:
     """The same of some bodies."""
-    R, p, V = body_motions(model, q, v)
-    some = list(bodies)
-    return R[some], p[some], V[some]
+    picked = [np.array([float(k == body) for body in bodies]) for k in range(model.nbodies)]
+    R, p = unzip(poses(model, q), 2)
+    V = velocities(model, weights(model, q), joint_maps(model, q), v)
+
+    def of(values: list[Array]) -> Array:
+        return total(each(lambda x, own: np.multiply.outer(own, x), values, picked))
+
+    return of(R), of(p), of(V)
 
 
 def center_of_mass(model: Model, q: Array) -> Array:

@@ -21,11 +21,7 @@ FEW = 100
 def moving(model: Model, q: Any, v: Any, bodies: tuple[int, ...]) -> tuple[Array, Array, Array, Array]:
     """Of k bodies: blocks of Ω (..., 6k, 6k), rotations (..., k, 3, 3), origins (..., k, 3), velocities (..., k, 6)."""
     C = evaluate(operational.compliance, model, q, bodies=bodies, frame="body")
-    if model.nbodies <= FEW:
-        return C, *evaluate(kinematics.some_motions, model, q, v, bodies=bodies)
-    R, p, V = evaluate(kinematics.body_motions, model, q, v)
-    some = list(bodies)
-    return C, R[..., some, :, :], p[..., some, :], V[..., some, :]
+    return C, *evaluate(kinematics.some_motions, model, q, v, bodies=bodies)
 
 
 def struck(model: Model, q: Array, v: Array, wrenches: Array, bodies: tuple[int, ...]) -> tuple[Array, Array]:
