@@ -161,7 +161,7 @@ SPHERE = {"kind": "sphere", "name": None, "placement": {"rotation": np.eye(3).to
         (["bodies", 0, "shapes"], [{"kind": "ball"}], "allowed: sphere, capsule"),
         (["bodies", 0, "shapes"], [{"kind": "sphere", "radius": 1}], "lacks 'name', 'placement'"),
         (["bodies", 0, "shapes"], [{**SPHERE, "radius": -1}], "radius of a sphere must be positive"),
-        (["bodies", 0, "shapes"], [{**SPHERE, "radius": "r"}], "radius of a sphere must be a number of real numbers"),
+        (["bodies", 0, "shapes"], [{**SPHERE, "radius": "r"}], "radius of a sphere must be a real number"),
         (["version"], [2], '"version" is'),
         (["frames", "base", "body"], "nobody", "allowed: null or a body of the model"),
         (["diagnostics"], [{"code": "a", "message": "b", "file": None, "line": 1.5}], "whole number"),

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from kinetree.compiler.graph import sqrt, where
-from kinetree.contact.extremes import clamped, is_positive, lowest, unit
+from kinetree.contact.extremes import clamped, lowest, unit
+from kinetree.contact.laws import positive
 from kinetree.contact.stabbing import LEVEL, deepest, stabbing
 from kinetree.spatial.scalars import Array, Scalar, array
 
@@ -117,7 +118,7 @@ def across(e: Array) -> Array:
     """A direction (3,) across another, of length 1."""
     x, y, z = e
     plane, upright = array([-y, x, 0.0 * z]), array([0.0 * x, -z, y])
-    return unit(where(is_positive(x * x + y * y - z * z), plane, upright), e)[1]
+    return unit(where(positive(x * x + y * y - z * z), plane, upright), e)[1]
 
 
 def _in_box(own: Array, box: Array, R: Array, p: Array, directions: int) -> tuple[Array, Array, list[Array]]:
@@ -132,7 +133,7 @@ def _of_box(y: Array, half: Array) -> tuple[Scalar, Array]:
     """Distance of a point from a box about the origin, and its gradient."""
     inside, face = deepest(y, half)
     outside, gradient = unit(array([c - clamped(c, -h, h) for c, h in zip(y, half, strict=True)]), face)
-    return where(is_positive(inside), outside, inside), gradient
+    return where(positive(inside), outside, inside), gradient
 
 
 def _line_of_box(a: Array, b: Array, half: Array, share: float = 0.5) -> Found:
@@ -145,8 +146,8 @@ def _line_of_box(a: Array, b: Array, half: Array, share: float = 0.5) -> Found:
     crossings = [_where_zero(a[i] + sign * half[i], b[i]) for i in range(3) for sign in (-1.0, 1.0)]
     t = lowest(gap, b, [0.0, 1.0, *crossings])
     outside, gradient = unit(gap(t), normal)
-    is_as_near = is_positive(outside + 2.0 * LEVEL * sum(half) - unit(gap(within), normal)[0])
-    is_out = is_positive(inside)
+    is_as_near = positive(outside + 2.0 * LEVEL * sum(half) - unit(gap(within), normal)[0])
+    is_out = positive(inside)
     t = where(is_out, where(is_as_near, within, t), within)
     return where(is_out, outside, inside), where(is_out, gradient, normal), t
 

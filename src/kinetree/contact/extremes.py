@@ -1,29 +1,20 @@
-"""Signs, bounds and minima without branches, of traced values and of numbers."""
+"""Bounds and minima without branches, of traced values and of numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 from kinetree.compiler.graph import sqrt, where
+from kinetree.contact.laws import maximum, positive
 from kinetree.spatial.scalars import Array, Scalar
 
 FLAT = 1e-9
 """Slope [m/m] below which a stretch of a segment counts as equally near."""
 
 
-def is_positive(x: Scalar) -> Scalar:
-    """Not 0 if x > 0, else 0."""
-    return abs(x) + x
-
-
-def maximum(a: Scalar, b: Scalar) -> Scalar:
-    """The larger of two numbers."""
-    return where(is_positive(a - b), a, b)
-
-
 def minimum(a: Scalar, b: Scalar) -> Scalar:
     """The smaller of two numbers."""
-    return where(is_positive(a - b), b, a)
+    return where(positive(a - b), b, a)
 
 
 def clamped(x: Scalar, low: Scalar = 0.0, high: Scalar = 1.0) -> Scalar:
@@ -54,10 +45,10 @@ def _end_of_descent(nodes: Sequence[Scalar], slopes: Sequence[Scalar], bounds: S
     """Where in [0, 1] growing slopes, linear between nodes, are negative no more."""
     t0, s0, t1, s1 = -1.0, 0.0, 2.0, 0.0  # the last node of negative slope, and the first of other
     for t, s, bound in zip(nodes, slopes, bounds, strict=True):
-        falls = is_positive(-(s + bound))
-        is_last, is_first = where(falls, is_positive(t - t0), 0.0), where(falls, 0.0, is_positive(t1 - t))
+        falls = positive(-(s + bound))
+        is_last, is_first = where(falls, positive(t - t0), 0.0), where(falls, 0.0, positive(t1 - t))
         t0, s0 = where(is_last, t, t0), where(is_last, s, s0)
         t1, s1 = where(is_first, t, t1), where(is_first, s, s1)
     rise = s1 - s0
-    between = t0 + clamped(-s0 / where(is_positive(rise), rise, 1.0)) * (t1 - t0)
-    return where(is_positive(t0 + 0.5), where(is_positive(1.5 - t1), between, 1.0), 0.0)
+    between = t0 + clamped(-s0 / where(positive(rise), rise, 1.0)) * (t1 - t0)
+    return where(positive(t0 + 0.5), where(positive(1.5 - t1), between, 1.0), 0.0)

@@ -39,6 +39,9 @@ class Features(tuple[Plain, ...]):
     def __hash__(self) -> int:
         return self._hash
 
+    def __reduce__(self) -> tuple[Any, ...]:  # hashes of text differ from process to process
+        return Features, (tuple(self),)
+
 
 class Touching(NamedTuple):
     """Of m candidate contacts, with any leading batch axes.
@@ -75,6 +78,9 @@ class Candidates:
     features: Features
     groups: tuple[Group, ...]
     general: tuple[GeneralPair, ...]
+
+    def __repr__(self) -> str:
+        return f"Candidates({self.count} contacts of {self.model.name!r})"
 
     @property
     def count(self) -> int:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, final
 
+import numpy as np
+
 from kinetree.errors import InputError, ModelError
 from kinetree.evaluation import body_of
 from kinetree.model import GROUND, Model, Plane, Shape
@@ -52,6 +54,8 @@ class Scene:
             object.__setattr__(self, "pairs", _pairs(self.pairs))
         for name, most in (("friction", math.inf), ("restitution", 1.0)):
             object.__setattr__(self, name, _coefficients(getattr(self, name), name, most))
+        if not isinstance(self.limits, (bool, np.bool_)):
+            raise InputError(f"limits of a scene must be True or False, found {self.limits!r:.80}.")
         if self.law not in LAWS:
             raise InputError(f"law must be one of {', '.join(map(repr, LAWS))}, found {self.law!r}.")
 

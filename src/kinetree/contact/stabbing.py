@@ -15,7 +15,8 @@ import itertools
 import numpy as np
 
 from kinetree.compiler.graph import where
-from kinetree.contact.extremes import clamped, is_positive, maximum, minimum, unit
+from kinetree.contact.extremes import clamped, minimum, unit
+from kinetree.contact.laws import maximum, positive
 from kinetree.spatial.scalars import Array, Scalar
 
 LEVEL = 1e-7
@@ -31,7 +32,7 @@ def stabbing(a: Array, b: Array, half: Array, share: float = 0.5) -> tuple[Scala
     Where a whole stretch is equally deep, t is in its middle, or that share of the way along it.
     Outside it is positive, but no more than the distance: less where a corner is nearest, or an end of the segment.
     """
-    signs = [where(is_positive(-x), -1.0, 1.0) for x in b]
+    signs = [where(positive(-x), -1.0, 1.0) for x in b]
     speeds = [abs(x) for x in b]
     falling = [-(s * x + h) for s, x, h in zip(signs, a, half, strict=True)]  # at t = 0
     rising = [s * x - h for s, x, h in zip(signs, a, half, strict=True)]
@@ -43,18 +44,18 @@ def stabbing(a: Array, b: Array, half: Array, share: float = 0.5) -> tuple[Scala
         n = -share * signs[i] * np.eye(3)[i] + (1.0 - share) * signs[j] * np.eye(3)[j]
         squared = speeds[i] * speeds[i] + speeds[j] * speeds[j]
         nearest = (falling[i] * speeds[i] - rising[j] * speeds[j]) / where(squared, squared, 1.0)  # to the edge of the box
-        higher = is_positive(value - lowest)
+        higher = positive(value - lowest)
         lowest, normal, foot = where(higher, value, lowest), where(higher, n, normal), where(higher, nearest, foot)
     level = LEVEL * sum(half)
     first, last = _below(falling, rising, speeds, lowest + level)
     t = first + share * (last - first)
     depth, face = deepest(a + t * b, half)
     length, direction = unit(normal, face)
-    is_edge = is_positive(lowest + 2.0 * level - depth)
+    is_edge = positive(lowest + 2.0 * level - depth)
     return (
         where(is_edge, lowest / where(length, length, 1.0), depth),
         where(is_edge, direction, face),
-        where(where(is_edge, is_positive(WIDE - (last - first)), 0.0), clamped(foot), t),
+        where(where(is_edge, positive(WIDE - (last - first)), 0.0), clamped(foot), t),
     )
 
 
@@ -62,8 +63,8 @@ def deepest(y: Array, half: Array) -> tuple[Scalar, Array]:
     """max_i (|y_i| − h_i) of a point (3,) in axes of a box, and the normal (3,) of that face."""
     most, face = -FAR, np.zeros(3)
     for k, (x, h) in enumerate(zip(y, half, strict=True)):
-        beyond, normal = abs(x) - h, where(is_positive(-x), -1.0, 1.0) * np.eye(3)[k]
-        further = is_positive(beyond - most)
+        beyond, normal = abs(x) - h, where(positive(-x), -1.0, 1.0) * np.eye(3)[k]
+        further = positive(beyond - most)
         most, face = where(further, beyond, most), where(further, normal, face)
     return most, face
 

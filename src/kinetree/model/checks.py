@@ -20,7 +20,8 @@ def real_array(value: Any, shape: tuple[int, ...], what: str) -> Array:
     try:
         found = np.array(value, dtype=float)
     except (TypeError, ValueError):
-        raise ModelError(f"{what} must be {_describe(shape)} of real numbers, found {value!r}.") from None
+        allowed = f"an array of shape {shape} of real numbers" if shape else "a real number"
+        raise ModelError(f"{what} must be {allowed}, found {value!r}.") from None
     if found.shape != shape:
         raise ModelError(f"{what} must be {_describe(shape)}, found shape {found.shape}.")
     if not np.isfinite(found).all():

@@ -90,12 +90,12 @@ class Points(Geometry):
 
     def __post_init__(self) -> None:
         try:
-            count = len(self.points)
-        except TypeError:
-            count = 0
-        if not count:
-            raise ModelError(f"points must be an array (n, 3) of at least one point, found {self.points!r:.80}.")
-        points = real_array(self.points, (count, 3), "points")
+            shape = np.shape(self.points)
+        except ValueError:
+            raise ModelError(f"points must be an array (n, 3) of real numbers, found {self.points!r:.80}.") from None
+        if len(shape) != 2 or shape[0] == 0 or shape[1] != 3:
+            raise ModelError(f"points must be an array (n, 3) of at least one point, found shape {shape}.")
+        points = real_array(self.points, (shape[0], 3), "points")
         _set(self, points=tuple(map(tuple, points.tolist())))
 
 
@@ -164,7 +164,7 @@ def shapes_of(given: Any, where: str) -> tuple[Shape, ...]:
     """Shapes and geometries, one or several, as shapes. Raises ModelError."""
     if isinstance(given, (Shape, Geometry)):
         given = (given,)
-    if not isinstance(given, Iterable):
+    if not isinstance(given, Iterable) or isinstance(given, str):
         raise ModelError(f"{where}: shapes must be geometries ({_kinds()}) or Shapes of them, found {given!r:.80}.")
     found = []
     for x in given:
