@@ -52,15 +52,16 @@ ABOUT = """# Impulses and impacts against Pinocchio
 Contacts with the ground: fingers and links of Panda, both feet of G1, the last and the middle link of chains; the
 velocities before are such that contacts without friction push. Ours is the time of `kt.impact` called from Python, from
 q and v to the velocities, impulses, impulses in all joints and residuals; of a batch of impulse responses, that of the
-kernel with `out=`. Pinocchio's is what it spends in C++ alone, the least of three at each of 64 states: `aba` without
-velocity and gravity for the impulse response; the contacts' Jacobian and `impulseDynamics` for up to 4 contacts without
-friction, whose contacts also pull, so that there the states are such that none does; else `crba`, the Jacobian, the
-Cholesky factor of Delassus' matrix, and the quicker of its PGS and ADMM solvers, to its own tolerance of {tolerance:g}.
-It is given contacts' frames and velocities, and not asked for velocities after its contact solvers. × is how many times
-as long as ours it takes per state. "Off by": velocities differ by so much of the largest; of contact solvers, how far
-impulses are from the laws of contact, over the impulse that the fastest contact alone would need, ours at worst, its in
-the middle; "its right" is the share of states at which that is below {wrong:g}. μ = {friction:g}. Its Data needs memory
-as nv³, so there is none of chains beyond {joints} bodies.
+kernel with `out=`; processor time, the median of three samples. Pinocchio's is what it spends in C++ alone, the least
+of three at each of 64 states: `aba` without velocity and gravity for the impulse response; the contacts' Jacobian and
+`impulseDynamics` for up to 4 contacts without friction, whose contacts also pull, so that there the states are such
+that none does; else `crba`, the Jacobian, the Cholesky factor of Delassus' matrix, and the quicker of its PGS and ADMM
+solvers, to its own tolerance of {tolerance:g}. It is given contacts' frames and velocities, and not asked for
+velocities after its contact solvers. × is how many times as long as ours it takes per state. "Off by": velocities
+differ by so much of the largest; of contact solvers, how far impulses are from the laws of contact, over the impulse
+that the fastest contact alone would need, ours at worst, its in the middle; "its right" is the share of states at which
+that is below {wrong:g}. μ = {friction:g}. Its Data needs memory as nv³, so there is none of chains beyond {joints}
+bodies.
 """
 
 
@@ -137,15 +138,15 @@ def normal_speeds(model: kt.Model, q: Array, where: Sites, v: Array) -> Array:
 
 
 def seconds(call: Callable[[], object], repeats: int, least: float) -> float:
-    """Median of repeated samples, each of at least so many seconds."""
+    """Median of repeated samples of processor time, each of at least so many seconds."""
     call()
     samples, count = [], 1
     for _ in range(repeats):
         while True:
-            started = time.perf_counter()
+            started = time.process_time()
             for _ in range(count):
                 call()
-            spent = time.perf_counter() - started
+            spent = time.process_time() - started
             if spent >= least:
                 break
             count = max(2 * count, int(1.2 * least / max(spent, 1e-9) * count))
