@@ -59,8 +59,9 @@ class Contacts:
         closed = np.flatnonzero(seen.gap <= CLOSED)
         rows, lists = self.rows(seen, closed), self.unilateral
         u, eps = rows.J @ v, judgement.eps[closed]
-        space = ContactSpace(u[None], rows.A[None], np.ones((1, len(u))), np.empty(0))
-        x = impulses_of(self._law, space, eps[None], lists.friction[closed][None], rows.lost[None])[0][0]
+        A, b, lost, mu, some = _with_room(rows, u, lists.friction[closed], eps)
+        space = ContactSpace(b, A, np.ones(b.shape), np.empty(0))
+        x = impulses_of(self._law, space, some, mu, lost)[0][0, : len(u)]
         impulses = self.world(seen, closed, x)
         took = np.flatnonzero(x.reshape(-1, 3).any(axis=1))
         energy = float(0.5 * x @ (2.0 * u + rows.A @ x))
@@ -75,13 +76,27 @@ class Contacts:
 
     def kick(self, rows: Rows, which: Array, b: Array) -> Array:
         """x (3k,) that obeys the laws of contact with b (3k,)."""
-        mu = self.unilateral.friction[which][None]
-        return solved(rows.A[None], b[None], np.zeros_like(mu), mu, rows.lost[None])[0]
+        A, some, lost, mu = _with_room(rows, b, self.unilateral.friction[which])
+        return solved(A, some, np.zeros_like(mu), mu, lost)[0, : len(b)]
 
     def lift(self, rows: Rows, depth: Array) -> Array:
         """The least displacement (nv,), in the metric of ℳ, that takes back penetrations, those of `depth` (k,) < 0."""
         b = np.zeros(len(rows.A))
         b[::3] = depth
-        lost = rows.lost | (np.arange(len(b)) % 3 > 0)
-        none = np.zeros((1, len(depth)))
-        return solved(rows.A[None], b[None], none, none, lost[None])[0] @ rows.B
+        A, some, lost, none = _with_room(rows, b, np.zeros(len(depth)))
+        across = np.arange(lost.shape[-1]) % 3 > 0
+        return solved(A, some, none, none, lost | across)[0, : len(b)] @ rows.B
+
+
+def _with_room(rows: Rows, b: Array, *coefficients: Array) -> list[Array]:
+    """A (1, 3m, 3m), b and lost (1, 3m), coefficients (1, m) of k constraints and some that give no way.
+
+    So that not every number of contacts has a kernel of its own; at most a quarter more.
+    """
+    k = len(b) // 3
+    some = 1 << max(0, k.bit_length() - 3)
+    m = -(-k // some) * some
+    A, lost = np.zeros((1, 3 * m, 3 * m)), np.ones((1, 3 * m), dtype=bool)
+    A[0, : 3 * k, : 3 * k], lost[0, : 3 * k] = rows.A, rows.lost
+    padded = [np.concatenate([x, np.zeros(n - len(x))])[None] for x, n in ((b, 3 * m), *((c, m) for c in coefficients))]
+    return [A, padded[0], lost, *padded[1:]]

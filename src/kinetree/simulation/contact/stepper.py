@@ -156,7 +156,8 @@ class ContactStepper:
     def _touching(self, t: float, seen: Seen, watched: Array, move: Move, h: float, end: State) -> float | None:
         """When the first of the watched gaps closes: the last s before, or None.
 
-        A gap that is closed and opening counts when it is CLOSED deeper than it was.
+        A gap that is closed and opening counts when it is CLOSED deeper than it was. In flight the moment is found to rounding;
+        along contacts, where steps are no better, so that no gap is CLOSED open then.
         """
         if not watched.any():
             return None
@@ -174,8 +175,11 @@ class ContactStepper:
         s = _dips((0.0, *first), (h, *last), lambda s: look(*move(s)), DEPTH)
         if s is None:
             return None
-        rounding = 2.0 * np.finfo(float).eps * max(abs(t), h)
-        return float(last_before(value, 0.0, s, float(first[0].min()), value(s), rounding))
+        tolerance = 2.0 * np.finfo(float).eps * max(abs(t), h)
+        if not watched.all():
+            closing = -min(first[1].min(), last[1].min())
+            tolerance = max(tolerance, 0.5 * CLOSED / max(closing, CLOSED / h))
+        return float(last_before(value, 0.0, s, float(first[0].min()), value(s), tolerance))
 
 
 def contact_stepper(
