@@ -82,7 +82,7 @@ def test_simulate_the_impact_of_two_links(capsys, tmp_path):
     (soft,) = answer(capsys, *words, "--restitution", "0")["impacts"]
     assert np.allclose(soft["after"], soft["before"] + jump / 1.5, atol=1e-11)
     assert main(["simulate", "double-pendulum", "--friction", "0.5", "--out", out]) == 2
-    assert "--friction is for contacts: add --floor." in capsys.readouterr().err
+    assert "--friction is for contacts: add --floor 0" in capsys.readouterr().err
 
 
 def test_simulate_goes_on_from_a_run(capsys, tmp_path, monkeypatch):

@@ -22,6 +22,8 @@ LIMIT = 1e-9
 """Coal iterates to about 1e-10; and lengths here are about 1."""
 SEEDS = st.integers(0, 2**32 - 1)
 
+ARM = ("a", None), ("b", "a"), ("c", "b")
+
 
 def two(first, second):
     """Two free bodies that may touch each other."""
@@ -188,6 +190,18 @@ RESTING = {
     "log on a slab": (LOG, SLAB, 0.3, (0.1, 0.0)),
     "log over a bar": (LOG, BAR, np.pi / 2, (0.05, 0.05)),
 }
+
+
+def test_pairs_are_all_but_neighbours_or_the_ground_alone_or_those_named():
+    arm = [kt.Body(name, parent, kt.Revolute([0, 1, 0]), inertia=UNIT, shapes=Sphere(0.1)) for name, parent in ARM]
+    model = kt.Model(arm)
+    found = {pairs: candidates(model, Scene(pairs=pairs)).bodies for pairs in (None, "ground", (("c", "a"), ("b", None)))}
+    ground = {(0, -1), (1, -1), (2, -1)}
+    assert {pairs: set(x) for pairs, x in found.items()} == {
+        None: {*ground, (2, 0)},
+        "ground": ground,
+        (("c", "a"), ("b", None)): {(2, 0), (1, -1)},
+    }
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -12,7 +12,7 @@ from kinetree.cli.report import Report, add_row, heading, table
 from kinetree.cli.source import Source, coordinates, velocities
 from kinetree.contact.scene import Scene
 from kinetree.errors import InputError, MissingExtraError
-from kinetree.model import Model
+from kinetree.model import Model, Plane
 from kinetree.simulation import Run, SimulationStopped, audit, load_run, simulate
 from kinetree.simulation.auditing import Row, laws
 from kinetree.simulation.auditing.audit import HEADINGS, NUMERIC, cells_of
@@ -59,8 +59,10 @@ class Simulate(Source):
     """Seed of a random initial state, instead of --q0 and --v0."""
     store_every: int | None = None
     """Keep every so-manieth state; all where not given."""
-    floor: bool = False
-    """A floor at z = 0 under everything that has shapes; bodies do not pass through each other, nor joints their limits."""
+    floor: float | None = None
+    """Height [m] of a floor under everything that has shapes; joints do not pass their limits either."""
+    self_contact: bool = False
+    """Bodies do not pass through each other, with --floor."""
     friction: float | None = None
     """Coulomb's coefficient of all contacts, with --floor or an example that touches something; 0 where not given."""
     restitution: float | None = None
@@ -149,16 +151,18 @@ class Simulate(Source):
 
     def _setting(self, model: Model) -> Setting | None:
         """Of a named example that touches something, unless a floor is asked for."""
-        named = self.file in SETTINGS and not Path(self.file).is_file() and not self.floor
+        named = self.file in SETTINGS and not Path(self.file).is_file() and self.floor is None
         return SETTINGS[self.file](model) if named else None
 
     def _scene(self, setting: Setting | None) -> Scene | None:
         given = {name: x for name in ("friction", "restitution") if (x := getattr(self, name)) is not None}
         if setting is not None:
             return replace(setting.scene, **given)
-        if given and not self.floor:
-            raise InputError(f"--{next(iter(given))} is for contacts: add --floor.")
-        return Scene(**given) if self.floor else None
+        if given and self.floor is None:
+            raise InputError(f"--{next(iter(given))} is for contacts: add --floor 0, or another height.")
+        if self.floor is None:
+            return None
+        return Scene(ground=Plane(offset=self.floor), pairs=None if self.self_contact else "ground", **given)
 
     def _start(self, model: Model, setting: Setting | None) -> tuple[Any, Any]:
         if self.random is None and self.q0 is None and self.v0 is None:

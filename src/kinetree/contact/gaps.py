@@ -157,7 +157,7 @@ def candidates(model: Model, scene: Scene) -> Candidates:
             general += [(n, x) for x in general_pairs(model, pair)]
             continue
         of_pair = list(features(pair))
-        if not of_pair and scene.pairs is not None:
+        if not of_pair and isinstance(scene.pairs, tuple):
             raise InputError(
                 f"pairs of a scene: a {pair.shape.geometry.kind} of body {model.body_names[pair.first]!r} and a "
                 f"{pair.other.geometry.kind} have nothing that could touch."

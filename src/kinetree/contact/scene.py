@@ -15,6 +15,7 @@ from kinetree.model import GROUND, Model, Plane, Shape
 from kinetree.model.shapes import shapes_of
 
 LAWS: Final = ("newton", "poisson", "energetic")
+GROUND_ALONE: Final = "ground"
 
 
 @final
@@ -26,7 +27,7 @@ class Scene:
     ----------
     ground : geometries or `Shape`s fixed in the world
     pairs : [(body, body or None for the ground), …] by name; None takes every shape of the model with the ground, and with
-        those of other bodies but parents and children
+        those of other bodies but parents and children; "ground" takes the ground alone
     friction : the coefficient μ of all pairs, or {(body, body or None): μ}, 0 for pairs that are not named
     restitution : ε from 0 to 1, likewise
     limits : whether joints end at their position limits as if they touched something
@@ -50,7 +51,7 @@ class Scene:
             object.__setattr__(self, "ground", shapes_of(self.ground, "the ground of a scene"))
         except ModelError as failure:
             raise InputError(str(failure)) from None
-        if self.pairs is not None:
+        if self.pairs is not None and self.pairs != GROUND_ALONE:
             object.__setattr__(self, "pairs", _pairs(self.pairs))
         for name, most in (("friction", math.inf), ("restitution", 1.0)):
             object.__setattr__(self, name, _coefficients(getattr(self, name), name, most))
@@ -77,7 +78,10 @@ def pairs_of(model: Model, scene: Scene) -> list[Pair]:
         raise InputError(
             f"contact takes a kinetree Model and a Scene, found {type(model).__name__} and {type(scene).__name__}."
         )
-    return list(_everything(model, scene) if scene.pairs is None else _named(model, scene))
+    if scene.pairs is None or scene.pairs == GROUND_ALONE:
+        found = list(_everything(model, scene))
+        return found if scene.pairs is None else [pair for pair in found if pair.second == GROUND]
+    return list(_named(model, scene))
 
 
 def coefficients(model: Model, scene: Scene, name: str, pairs: list[Pair]) -> list[float]:
@@ -132,7 +136,10 @@ def _pairs(given: Any) -> tuple[tuple[Any, Any], ...]:
         found = [tuple(pair) for pair in listed if isinstance(pair, (tuple, list))]
         if len(found) == len(list(listed)) and all(len(pair) == 2 for pair in found):
             return tuple((a, b) for a, b in found)
-    raise InputError(f"pairs of a scene must be a list of (body, body), None for the ground, found {given!r:.80}.")
+    raise InputError(
+        'pairs of a scene must be a list of (body, body), None for the ground; or "ground"; or None for all; '
+        f"found {given!r:.80}."
+    )
 
 
 def _coefficients(given: Any, name: str, most: float) -> Any:

@@ -14,7 +14,7 @@ from kinetree.contact.gaps import candidates
 from kinetree.contact.patches import corners
 from kinetree.contact.scene import Scene
 from kinetree.errors import InputError
-from kinetree.model import Model
+from kinetree.model import GROUND, Model
 from kinetree.model.bodies import Limits
 from kinetree.simulation.run import Run
 from kinetree.spatial.scalars import Array
@@ -90,7 +90,7 @@ class Unilateral:
 
     def __init__(self, model: Model, scene: Scene) -> None:
         found = candidates(model, scene)
-        if scene.pairs is None and not model.shapes:
+        if not isinstance(scene.pairs, tuple) and not model.shapes:
             raise InputError(
                 f"contact: no body of {model.name!r} has shapes, so that nothing can touch. Give it some, model.with_shapes"
                 "({body: kinetree.contact.Sphere(0.1)}), or ask for the ends of its joints alone, Scene(pairs=[])."
@@ -204,9 +204,13 @@ def check_start(constraints: Unilateral, q: Array) -> None:
         deep = np.flatnonzero(gap < -START)
         more = f", and {len(deep) - 1} more" if len(deep) > 1 else ""
         if k < constraints.contacts:
+            way = (
+                "Start higher, or with the ground lower: Scene(ground=Plane(offset=...)), --floor HEIGHT."
+                if constraints.bodies[k, 1] == GROUND
+                else 'Start apart, or leave the pair out: Scene(pairs="ground") has contacts with the ground alone.'
+            )
             raise InputError(
-                f"q0 penetrates: {constraints.names[k]} by {-gap[k]:.4g} m{more}; at most {START:g} m counts as touching. "
-                f"Move it by that along the normal, or leave the pair out of Scene.pairs."
+                f"q0 penetrates: {constraints.names[k]} by {-gap[k]:.4g} m{more}; at most {START:g} m counts as touching. {way}"
             )
         raise InputError(
             f"q0 is {-gap[k]:.4g} beyond the {constraints.names[k]}{more}; at most {START:g} counts as touching. "
