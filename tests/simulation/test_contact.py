@@ -110,12 +110,23 @@ def test_a_rocking_block_loses_what_housner_says():
         assert len(run.impacts) == 2 and rises(run) < 4 * dt**2 * G / h
 
 
-def test_a_stack_of_boxes_stands_still():
+@pytest.mark.parametrize("off", [0.0, 0.03])
+def test_a_stack_of_boxes_stands_still(off):
     model = kt.Model([box(f"box {k}", (size, size, 0.1)) for k, size in enumerate((0.2, 0.16, 0.12))])
     q = at(model, 0.05, 0.15, 0.25)
+    q[[4, 12]] += off
     run = kt.simulate(model, q, duration=0.05, dt=2e-3, contact=Scene(friction=0.5))
     assert np.abs(kt.difference(model, q, run.q)).max() < ROUNDING and np.abs(run.v).max() < ROUNDING
     assert run.impacts == () and sum(steps == 25 for steps in run.contact_steps) >= 12
+
+
+def test_boxes_that_tumble_onto_each_other_gain_no_energy():
+    """Though the place where two of them touch moves along an edge within a step."""
+    model = kt.Model([box(f"box {k}", (0.2, 0.2, 0.2)) for k in range(3)])
+    q, rng = at(model, 0.2, 0.5, 0.8), np.random.default_rng(0)
+    q = kt.integrate(model, q, 0.2 * rng.normal(size=model.nv) * np.tile([1, 1, 1, 0.1, 0.1, 0], 3))
+    run = kt.simulate(model, q, duration=0.25, dt=2e-3, contact=Scene(friction=0.6))
+    assert len(run.impacts) > 5 and rises(run) < 1e-9
 
 
 def test_the_gap_of_a_fast_thin_ball_is_not_missed():

@@ -22,7 +22,7 @@ import numpy as np
 from kinetree.compiler.graph import sqrt, where
 from kinetree.contact.extremes import clamped, lowest, unit
 from kinetree.contact.laws import positive
-from kinetree.contact.stabbing import LEVEL, deepest, stabbing
+from kinetree.contact.stabbing import LEVEL, WIDE, deepest, stabbing, stretch
 from kinetree.spatial.scalars import Array, Scalar, array
 
 SEAM: tuple[float, float, float] = (1e-3, 1e-4, 1e-5)
@@ -88,10 +88,17 @@ def corner_box(own: Array, box: Array, R: Array, p: Array) -> Found:
 
 
 def edge_box(own: Array, box: Array, R: Array, p: Array) -> Found:
-    """An edge of a box (start, to its end, `solid`), and a box; where a stretch of it is nearest, the first of that."""
+    """An edge of a box (start, to its end, `solid`), and a box.
+
+    Where it lies on a face, the first of what does is as a corner.
+    """
     turn, a, (b, solid) = _in_box(own, box, R, p, 1)
-    distance, gradient, t = _line_of_box(a, b[0], box[12:] + seams(a, solid, box[12:]), 0.0)
-    return distance, turn @ gradient, own[:3] + t * own[3:6]
+    half = box[12:] + seams(a, solid, box[12:])
+    distance, gradient, t = _line_of_box(a, b[0], half)
+    first, last = stretch(a, b[0], half, distance)
+    end, face = _of_box(a + first * b[0], half)
+    lies = positive(last - first - WIDE)
+    return where(lies, end, distance), turn @ where(lies, face, gradient), own[:3] + where(lies, first, t) * own[3:6]
 
 
 def segment_box(own: Array, box: Array, R: Array, p: Array) -> Found:
@@ -136,9 +143,9 @@ def _of_box(y: Array, half: Array) -> tuple[Scalar, Array]:
     return where(positive(inside), outside, inside), gradient
 
 
-def _line_of_box(a: Array, b: Array, half: Array, share: float = 0.5) -> Found:
+def _line_of_box(a: Array, b: Array, half: Array) -> Found:
     """Distance of the segment a + t b from a box about the origin, its gradient, and t."""
-    inside, normal, within = stabbing(a, b, half, share)
+    inside, normal, middle = stabbing(a, b, half)
 
     def gap(t: Scalar) -> Array:
         return array([y - clamped(y, -h, h) for y, h in zip(a + t * b, half, strict=True)])
@@ -146,9 +153,9 @@ def _line_of_box(a: Array, b: Array, half: Array, share: float = 0.5) -> Found:
     crossings = [_where_zero(a[i] + sign * half[i], b[i]) for i in range(3) for sign in (-1.0, 1.0)]
     t = lowest(gap, b, [0.0, 1.0, *crossings])
     outside, gradient = unit(gap(t), normal)
-    is_as_near = positive(outside + 2.0 * LEVEL * sum(half) - unit(gap(within), normal)[0])
+    is_as_near = positive(outside + 2.0 * LEVEL * sum(half) - unit(gap(middle), normal)[0])
     is_out = positive(inside)
-    t = where(is_out, where(is_as_near, within, t), within)
+    t = where(is_out, where(is_as_near, middle, t), middle)
     return where(is_out, outside, inside), where(is_out, gradient, normal), t
 
 

@@ -21,15 +21,16 @@ from kinetree.spatial.scalars import Array, Scalar
 
 LEVEL = 1e-7
 """Of the size of the box: depths that differ by less count as equal."""
+WITHIN = 1e-9
+"""Of the size of the box: how far the ends of what lies on a face are within the others."""
 WIDE = 1e-3
 """Of the segment: less than that is no stretch but a point."""
 FAR = 1e30
 
 
-def stabbing(a: Array, b: Array, half: Array, share: float = 0.5) -> tuple[Scalar, Array, Scalar]:
+def stabbing(a: Array, b: Array, half: Array) -> tuple[Scalar, Array, Scalar]:
     """Minus the depth of the segment a + t b (3,) in a box of half edges (3,), its gradient (3,), and t.
 
-    Where a whole stretch is equally deep, t is in its middle, or that share of the way along it.
     Outside it is positive, but no more than the distance: less where a corner is nearest, or an end of the segment.
     """
     signs = [where(positive(-x), -1.0, 1.0) for x in b]
@@ -47,8 +48,8 @@ def stabbing(a: Array, b: Array, half: Array, share: float = 0.5) -> tuple[Scala
         higher = positive(value - lowest)
         lowest, normal, foot = where(higher, value, lowest), where(higher, n, normal), where(higher, nearest, foot)
     level = LEVEL * sum(half)
-    first, last = _below(falling, rising, speeds, lowest + level)
-    t = first + share * (last - first)
+    first, last = _below(falling, rising, speeds, [lowest + level] * 3)
+    t = 0.5 * (first + last)
     depth, face = deepest(a + t * b, half)
     length, direction = unit(normal, face)
     is_edge = positive(lowest + 2.0 * level - depth)
@@ -69,10 +70,23 @@ def deepest(y: Array, half: Array) -> tuple[Scalar, Array]:
     return most, face
 
 
-def _below(falling: list[Scalar], rising: list[Scalar], speeds: list[Scalar], level: Scalar) -> tuple[Scalar, Scalar]:
-    """From where to where in [0, 1] no line is above a level."""
+def stretch(a: Array, b: Array, half: Array, inside: Scalar) -> tuple[Scalar, Scalar]:
+    """From where to where in [0, 1] the segment a + t b lies on a face, within the others; not from low to high if nowhere.
+
+    inside is minus its depth, as of `stabbing`.
+    """
+    size = sum(half)
+    signs, speeds = [where(positive(-x), -1.0, 1.0) for x in b], [abs(x) for x in b]
+    falling = [-(s * x + h) for s, x, h in zip(signs, a, half, strict=True)]
+    rising = [s * x - h for s, x, h in zip(signs, a, half, strict=True)]
+    within = minimum(inside, 0.0) - WITHIN * size
+    return _below(falling, rising, speeds, [where(positive(LEVEL * size - x), inside + LEVEL * size, within) for x in speeds])
+
+
+def _below(falling: list[Scalar], rising: list[Scalar], speeds: list[Scalar], levels: list[Scalar]) -> tuple[Scalar, Scalar]:
+    """From where to where in [0, 1] no line is above the level of its faces."""
     first, last = 0.0, 1.0
-    for down, up, speed in zip(falling, rising, speeds, strict=True):
+    for down, up, speed, level in zip(falling, rising, speeds, levels, strict=True):
         rate = where(speed, speed, 1.0)
         first = maximum(first, where(speed, (down - level) / rate, 0.0))
         last = minimum(last, where(speed, (level - up) / rate, 1.0))

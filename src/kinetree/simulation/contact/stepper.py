@@ -28,6 +28,9 @@ DEPTH: Final = 8
 SHORT: Final = 1e-3
 """Of dt: what is left of a step after an impact, if no longer, is too short for gaps to tell rates."""
 
+STRAYED: Final = 0.1
+"""Of how far a contact moves in a step: a gap that changes otherwise than by its rates is that of another place by then."""
+
 Maps = tuple[Callable[[Array, Array], Array], Callable[[Array, Array], Array]]
 State = tuple[Array, Array]
 Move = Callable[[float], State]
@@ -131,9 +134,12 @@ class ContactStepper:
         allowed = np.minimum(gap, 0.0) * (1.0 - h / self._dt)
         free = self._ahead(t, seen.q, self._carried(seen.q, v), h)
         rows, ahead = contacts.rows(seen, taken), self.contacts.jacobian(free[0], taken)
-        b = (1.0 - self._part) * (rows.J @ v) + self._part * (ahead @ free[1])
+        first, last = rows.J @ v, ahead @ free[1]
+        b = (1.0 - self._part) * first + self._part * last
         if h > SHORT * self._dt:
-            b[::3] = (free[0].gap[taken] - allowed) / h
+            mean, fast = 0.5 * (first + last)[::3], np.maximum(np.abs(first), np.abs(last))[::3]
+            strayed = np.abs(free[0].gap[taken] - gap - h * mean) > STRAYED * h * fast + CLOSED
+            b[::3] = (np.where(strayed, gap + h * (rows.J @ free[1])[::3], free[0].gap[taken]) - allowed) / h
         x = contacts.kick(rows, taken, b)
         if x.any():
             free = self._ahead(t, seen.q, self._carried(seen.q, v + x @ rows.B), h)
