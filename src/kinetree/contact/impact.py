@@ -16,14 +16,15 @@ from kinetree.compiler.routines import Area, Block, Routines
 from kinetree.contact.contacts import Contact, arranged
 from kinetree.contact.laws import positive
 from kinetree.contact.moving import moving, struck
-from kinetree.contact.restitution import LAWS, Blow, impulses_of
+from kinetree.contact.restitution import Restitution
+from kinetree.contact.scene import LAWS
 from kinetree.contact.space import LOST, Sides, Space, inputs_of
 from kinetree.errors import InputError
 from kinetree.evaluation import batch_of, checked_arguments
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array, Scalar
 
-__all__ = ["LOST", "Impact", "Residuals", "coefficients", "impact", "impulses_of"]
+__all__ = ["LOST", "Impact", "Residuals", "coefficients", "impact"]
 
 
 @final
@@ -138,7 +139,7 @@ def _kernel(law: str, k: int, sides: Sides, d: int) -> np.ufunc:
         residuals, returned, gone = routines.area(5), routines.area(m), routines.area(m)
         space = Space(routines, k, sides, d)
         lost, x, possible = routines.area(n, strides=(d,)), routines.area(n, strides=(d,)), routines.area(1)
-        blow = Blow(routines, law, m, space.u, space.A, eps, mu, lost, x, residuals, possible, d)
+        restituted = Restitution(routines, law, m, space.u, space.A, eps, mu, lost, x, residuals, possible, d)
         one, three, six, each = Block(), Block(3), Block(6), space.each
         places = [routines.table(f"body{s}", [max(side[s], 0) for side in sides]) for s in range(2)]
         both = any(other >= 0 for _, other in sides)
@@ -151,7 +152,7 @@ def _kernel(law: str, k: int, sides: Sides, d: int) -> np.ufunc:
             body.run(space.solve)
             with body.loop(0, m) as c:
                 body.call(is_lost, space.A[c, c], space.size[c], lost[c], gone[c])
-            body.run(blow.solve)
+            body.run(restituted.solve)
             with body.loop(0, k) as j:
                 body.call(nothing, W[j])
             with body.loop(0, m) as c:

@@ -20,10 +20,8 @@ from kinetree.compiler.kernel import build_once
 from kinetree.compiler.routines import Area, Block, Procedure, Routines
 from kinetree.contact.laws import maximum, positive
 from kinetree.contact.solver import Solver
-from kinetree.contact.space import ContactSpace
 from kinetree.spatial.scalars import Array, Scalar
 
-LAWS = "newton", "poisson", "energetic"
 GROWTH = 1e-12
 """Of the kinetic energy that the contacts exchange: what counts as rounding, not as growth."""
 SEARCHES, WORK, MOST_RETURNED = 40, 1e-10, 2.0
@@ -31,13 +29,14 @@ SEARCHES, WORK, MOST_RETURNED = 40, 1e-10, 2.0
 ONE = Block()
 
 
-def impulses_of(law: str, space: ContactSpace, eps: Array, mu: Array, lost: Array) -> tuple[Array, Array, Array]:
+def impulses_of(law: str, u: Array, A: Array, eps: Array, mu: Array, lost: Array) -> tuple[Array, Array, Array]:
     """x (B, 3m) [N s], residuals (B, 5) and how much of ε was possible (B,), by one of the laws.
 
-    Restitution and friction (B, m), and which directions give no way (B, 3m). Residuals: signorini, complementarity, cone,
+    Velocities u (B, 3m), Delassus' matrix A (B, 3m, 3m), restitution and friction (B, m), and which directions give no way
+    (B, 3m). Residuals: signorini, complementarity, cone,
     dissipation, energy, as in `Residuals`.
     """
-    return _kernel(law, mu.shape[-1])(space.u, space.A, eps, mu, np.asarray(lost, dtype=float))
+    return _kernel(law, mu.shape[-1])(u, A, eps, mu, np.asarray(lost, dtype=float))
 
 
 @cache
@@ -47,9 +46,9 @@ def _kernel(law: str, m: int) -> np.ufunc:
         found = routines.area(n, strides=(3,)), routines.area(5), routines.area(1)
         u, A = Area("%in", 0, (3,)), Area("%in", n, (3 * n, 3))
         eps, mu, lost = (Area("%in", n + n * n + at, strides) for at, strides in ((0, (1,)), (m, (1,)), (2 * m, (3,))))
-        blow = Blow(routines, law, m, u, A, eps, mu, lost, *found)
+        restituted = Restitution(routines, law, m, u, A, eps, mu, lost, *found)
         with routines.procedure("body") as body:
-            body.run(blow.solve)
+            body.run(restituted.solve)
         return routines.source([(n,), (n, n), (m,), (m,), (n,)], [(n,), (5,), ()]), None
 
     doc = f"Impulses of an impact by {law}'s law: (u, A, eps, mu, lost)."
@@ -57,7 +56,7 @@ def _kernel(law: str, m: int) -> np.ufunc:
 
 
 @final
-class Blow:
+class Restitution:
     """The procedure `solve` that finds impulses x by blocks (d,), five residuals, and how much of ε was possible.
 
     Parameters

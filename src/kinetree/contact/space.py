@@ -8,17 +8,11 @@ In compiled loops over contacts, so that the code is as short for many as for on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
-from kinetree.compiler.kernel import build_once
 from kinetree.compiler.routines import Area, Block, Routines
-from kinetree.contact.contacts import Arranged
-from kinetree.contact.moving import moving
-from kinetree.model import Model
 from kinetree.spatial.rotations import cross
 from kinetree.spatial.scalars import Array
 
@@ -28,52 +22,17 @@ Sides = tuple[tuple[int, int], ...]
 THREE, TURN = Block(3), Block(3, 3)
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class ContactSpace:
-    """Velocities u (..., 3m) [m/s] and Delassus' matrix A (..., 3m, 3m) [1/kg], of each contact normal, tangent, tangent.
-
-    size (..., 3m) is the sum of the magnitudes that make up the diagonal of A, which says how much of it is rounding;
-    wrenches (..., 3m, 2, 6) the impulse on the two bodies of a contact, body axes, for a unit impulse.
-    """
-
-    u: Array
-    A: Array
-    size: Array
-    wrenches: Array
-
-
-def contact_space(model: Model, q: Any, v: Any, contacts: Arranged) -> ContactSpace:
-    """Contact space of a model at q (..., nq), moving with v (..., nv)."""
-    kernel = _kernel(len(contacts.bodies), contacts.sides)
-    return ContactSpace(*kernel(*moving(model, q, v, contacts.bodies), contacts.points, contacts.frames))
-
-
 def inputs_of(k: int, m: int) -> list[tuple[int, ...]]:
     """Core shapes of what `Space` is given."""
     return [(6 * k, 6 * k), (k, 3, 3), (k, 3), (k, 6), (m, 3), (m, 3, 3)]
 
 
-@cache
-def _kernel(k: int, sides: Sides) -> np.ufunc:
-    m = len(sides)
-    n = 3 * m
-
-    def sources() -> Any:
-        routines = Routines()
-        space = Space(routines, k, sides)
-        with routines.procedure("body") as body:
-            body.run(space.solve)
-        return routines.source(inputs_of(k, m), [(n,), (n, n), (n,), (n, 2, 6)]), None
-
-    return build_once("contact_space", "Contact space of bodies.", (_kernel.__wrapped__, k, sides), sources, warn=False)
-
-
 @final
 class Space:
-    """The procedure `solve` that finds a `ContactSpace` from arguments as in `inputs_of`.
+    """The procedure `solve` that finds velocities u [m/s] and Delassus' matrix A [1/kg] from arguments as in `inputs_of`.
 
-    Of normals and tangents, d = 3, or of normals alone, d = 1.
+    Of normals and tangents, d = 3, or of normals alone, d = 1. size is the sum of the magnitudes that make up the diagonal of
+    A, which says how much of it is rounding.
 
     Attributes
     ----------

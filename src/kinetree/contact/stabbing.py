@@ -33,10 +33,7 @@ def stabbing(a: Array, b: Array, half: Array) -> tuple[Scalar, Array, Scalar]:
 
     Outside it is positive, but no more than the distance: less where a corner is nearest, or an end of the segment.
     """
-    signs = [where(positive(-x), -1.0, 1.0) for x in b]
-    speeds = [abs(x) for x in b]
-    falling = [-(s * x + h) for s, x, h in zip(signs, a, half, strict=True)]  # at t = 0
-    rising = [s * x - h for s, x, h in zip(signs, a, half, strict=True)]
+    signs, speeds, falling, rising = _lines(a, b, half)
     lowest, normal, foot = -FAR, np.zeros(3), 0.0
     for i, j in itertools.permutations(range(3), 2):
         both = speeds[i] + speeds[j]
@@ -76,11 +73,17 @@ def stretch(a: Array, b: Array, half: Array, inside: Scalar) -> tuple[Scalar, Sc
     inside is minus its depth, as of `stabbing`.
     """
     size = sum(half)
+    _, speeds, falling, rising = _lines(a, b, half)
+    within = minimum(inside, 0.0) - WITHIN * size
+    return _below(falling, rising, speeds, [where(positive(LEVEL * size - x), inside + LEVEL * size, within) for x in speeds])
+
+
+def _lines(a: Array, b: Array, half: Array) -> tuple[list[Scalar], ...]:
+    """Signs of b, and its magnitudes, the slopes of the lines; where the falling and the rising ones are at t = 0."""
     signs, speeds = [where(positive(-x), -1.0, 1.0) for x in b], [abs(x) for x in b]
     falling = [-(s * x + h) for s, x, h in zip(signs, a, half, strict=True)]
     rising = [s * x - h for s, x, h in zip(signs, a, half, strict=True)]
-    within = minimum(inside, 0.0) - WITHIN * size
-    return _below(falling, rising, speeds, [where(positive(LEVEL * size - x), inside + LEVEL * size, within) for x in speeds])
+    return signs, speeds, falling, rising
 
 
 def _below(falling: list[Scalar], rising: list[Scalar], speeds: list[Scalar], levels: list[Scalar]) -> tuple[Scalar, Scalar]:

@@ -14,9 +14,9 @@ import numpy as np
 
 from kinetree.algorithms.momentum import velocity
 from kinetree.compiler.compile import kernel_of
-from kinetree.contact.impact import LOST, impulses_of
+from kinetree.contact.impact import LOST
+from kinetree.contact.restitution import impulses_of
 from kinetree.contact.solver import solved
-from kinetree.contact.space import ContactSpace
 from kinetree.model import Model
 from kinetree.simulation.contact.judgement import CLOSED, Judgement
 from kinetree.simulation.contact.unilateral import Seen, Unilateral
@@ -60,8 +60,7 @@ class Contacts:
         rows, lists = self.rows(seen, closed), self.unilateral
         u, eps = rows.J @ v, judgement.eps[closed]
         A, b, lost, mu, some = _with_room(rows, u, lists.friction[closed], eps)
-        space = ContactSpace(b, A, np.ones(b.shape), np.empty(0))
-        x = impulses_of(self._law, space, some, mu, lost)[0][0, : len(u)]
+        x = impulses_of(self._law, b, A, some, mu, lost)[0][0, : len(u)]
         impulses = self.world(seen, closed, x)
         took = np.flatnonzero(x.reshape(-1, 3).any(axis=1))
         energy = float(0.5 * x @ (2.0 * u + rows.A @ x))

@@ -99,10 +99,11 @@ class ContactStepper:
             (q, y), t, h = end, t + s, h - s
         v = self._velocity(q, y)
         seen = self.contacts.seen(q, v)
-        within = seen.gap <= CLOSED + 2.0 * h * (np.abs(seen.rate) + self._gravity * h)
-        if not within.any():
+        near_enough = seen.gap <= CLOSED + 2.0 * h * (np.abs(seen.rate) + self._gravity * h)
+        within = self.contacts.essential(seen, np.flatnonzero(near_enough))
+        if not within.size:
             return self._flight(t, q, y, h)
-        end = self._along(t, seen, v, np.flatnonzero(within), h)
+        end = self._along(t, seen, v, within, h)
         self.pushes[within] += self._pushed
         return end
 
