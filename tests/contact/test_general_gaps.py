@@ -114,6 +114,24 @@ def test_hulls_of_meshes(cube):
             assert abs(found.at(q).gap.min() - exact.at(q).gap.min()) < 1e-6
 
 
+def test_a_hull_on_a_plane_is_exact_and_stands_on_its_corners(cube):
+    """Its lowest corner, to rounding, however deep; of a face that lies on the plane, four different ones."""
+    wall = Shape(Plane((1.0, 0.0, 1.0), -1.0), kt.Pose(translation=[0.0, 0.0, -0.5]))
+    found, exact = (candidates(bodies(shape), Scene(wall)) for shape in (cube, Box((1.0, 2.0, 0.5))))
+    q = found.model.random(3, 20)
+    ours, box = found.at(q).gap.min(axis=1), exact.at(q).gap.min(axis=1)
+    near = box < 0.1
+    assert np.abs(ours - box)[near].max() < 1e-13 and near.sum() > 5
+    standing = candidates(bodies(cube), Scene()).at([1.0, 0, 0, 0, 0, 0, 0.25])
+    assert np.abs(standing.gap).max() < 1e-15 and len(np.unique(standing.points[1:], axis=0)) == 4
+    moving = bodies(cube, Plane())
+    q = moving.random(1)
+    R, p = kt.forward_kinematics(moving, q)
+    corners = (CUBE * [1.0, 2.0, 0.5]) @ R[0].T + p[0] - p[1]
+    q[4:7] -= ((corners @ R[1])[:, 2].min() + 0.1) * R[1][:, 2]
+    assert abs(candidates(moving, Scene(ground=())).at(q).gap.min() + 0.1) < 1e-13
+
+
 def test_batches_are_states_one_by_one(cube):
     model = bodies(cube, CYLINDER, Box((1.0, 0.2, 0.2)))
     found, q = candidates(model, Scene()), model.random(0, (2, 3))

@@ -15,11 +15,12 @@ from kinetree.compiler.graph import Graph
 from kinetree.compiler.kernel import build_once, straight_source
 from kinetree.contact.distances import FIELDS, SKELETONS, contact
 from kinetree.contact.features import Feature, features, is_general
-from kinetree.contact.general import GeneralPair, general_pairs
+from kinetree.contact.general import GeneralPair, general_pairs, hull_of
+from kinetree.contact.hulls import EACH, Hull, HullsOnPlane
 from kinetree.contact.scene import Scene, coefficients, pairs_of
 from kinetree.errors import InputError
 from kinetree.evaluation import evaluate
-from kinetree.model import GROUND, Model
+from kinetree.model import GROUND, Mesh, Model, Plane
 from kinetree.spatial.scalars import Array, array
 
 MOST_TOGETHER: Final = 32
@@ -77,6 +78,7 @@ class Candidates:
     names: tuple[str, ...]
     features: Features
     groups: tuple[Group, ...]
+    hulls: tuple[HullsOnPlane, ...]
     general: tuple[GeneralPair, ...]
 
     def __repr__(self) -> str:
@@ -89,7 +91,7 @@ class Candidates:
 
     def at(self, q: Any) -> Touching:
         """Gaps, points and normals at q (..., nq). Raises InputError."""
-        if self.count <= MOST_TOGETHER and not self.general:
+        if self.count <= MOST_TOGETHER and self.count == len(self.features):
             found = evaluate(touching, self.model, q, features=self.features) if self.count else ()
             return Touching(*found) if found else _nothing(np.shape(q)[:-1], 0)
         R, p = evaluate(kinematics.forward_kinematics, self.model, q)
@@ -100,12 +102,15 @@ class Candidates:
         for group in self.groups:
             group.fill(found, R, p)
         start, bodies = len(self.features), self.model.nbodies + 1
+        if start == self.count:
+            return found
+        R, p = R.reshape(-1, bodies, 3, 3), p.reshape(-1, bodies, 3)
+        gap, points, normals = (x.reshape(len(R), *x.shape[len(batch) :]) for x in found)
+        for hulls in self.hulls:
+            hulls.fill(slice(start, start := start + hulls.count), gap, points, normals, R, p)
         for pair in self.general:
             part = slice(start, start := start + pair.count)
-            gap, points, normals = pair.at(R.reshape(-1, bodies, 3, 3), p.reshape(-1, bodies, 3))
-            found.gap[..., part] = gap.reshape(*batch, -1)
-            found.points[..., part, :] = points.reshape(*batch, -1, 3)
-            found.normals[..., part, :] = normals.reshape(*batch, -1, 3)
+            gap[:, part], points[:, part], normals[:, part] = pair.at(R, p)
         return found
 
 
@@ -151,8 +156,13 @@ def candidates(model: Model, scene: Scene) -> Candidates:
     pairs = pairs_of(model, scene)
     mu, epsilon = (coefficients(model, scene, name, pairs) for name in ("friction", "restitution"))
     runs: dict[Any, list[tuple[int, list[Feature]]]] = {}
+    hulls: dict[tuple[int, int], tuple[Any, list[tuple[int, Hull]]]] = {}
     general: list[tuple[int, GeneralPair]] = []
     for n, pair in enumerate(pairs):
+        if {type(pair.shape.geometry), type(pair.other.geometry)} == {Mesh, Plane}:
+            hull, body, plane = hull_of(model, pair)
+            hulls.setdefault((body, id(plane)), (plane, []))[1].append((n, hull))
+            continue
         if is_general(pair):
             general += [(n, x) for x in general_pairs(model, pair)]
             continue
@@ -167,6 +177,10 @@ def candidates(model: Model, scene: Scene) -> Candidates:
             runs.setdefault((*key[:2], len(listed)), []).append((n, listed))
     order = [(n, run[c]) for (*_, length), group in runs.items() for c in range(length) for n, run in group]
     found = [(n, feature.bodies, feature.name) for n, feature in order]
+    on_planes = []
+    for (body, _), (plane, listed) in hulls.items():
+        on_planes.append(HullsOnPlane(tuple(hull for _, hull in listed), body, plane.geometry, plane.placement))
+        found += [(n, (hull.body, body), hull.name) for n, hull in listed for _ in range(EACH)]
     found += [(n, (x.first.body, x.second.body), x.name) for n, x in general for _ in range(x.count)]
     return Candidates(
         model,
@@ -176,6 +190,7 @@ def candidates(model: Model, scene: Scene) -> Candidates:
         tuple(_name(model, bodies, name) for _, bodies, name in found),
         Features((*feature[:4], tuple(map(float, feature.numbers))) for _, feature in order),
         tuple(_groups(runs)),
+        tuple(on_planes),
         tuple(x for _, x in general),
     )
 

@@ -1,4 +1,4 @@
-"""Pairs of general convex shapes, left to the collision library coal: cylinders, and hulls of meshes.
+"""Pairs of general convex shapes, left to the collision library coal: cylinders, and hulls of meshes, but on planes.
 
 Each pair has five candidates: where the shapes are nearest, and where they would be if the first were tilted by `TILT` about
 four axes across the normal, which is where a face rests on a face. A ball or a point touches once. Shapes whose bounding
@@ -17,14 +17,13 @@ from typing import Any, Final, final
 import numpy as np
 
 from kinetree.contact.contacts import frame
+from kinetree.contact.hulls import REACH, TILT, Hull
 from kinetree.contact.scene import Pair
 from kinetree.errors import InputError, MissingExtraError
 from kinetree.model import GROUND, Box, Capsule, Cylinder, Geometry, Model, Plane, Points, Pose, Shape, Sphere
 from kinetree.spatial.rotations import rotation_about
 from kinetree.spatial.scalars import Array
 
-TILT: Final = 1e-3
-REACH: Final = 0.25
 TOLERANCE: Final = 1e-6
 """Of distances [m]. Below that, what coal does with shapes inside each other fails at times."""
 
@@ -32,7 +31,7 @@ TOLERANCE: Final = 1e-6
 @final
 @dataclass(frozen=True, eq=False)
 class Solid:
-    """A shape on a body as coal has it; its bounding sphere in body axes. A half-space has no such sphere: radius inf."""
+    """A shape on a body as coal has it; its bounding sphere in body axes."""
 
     body: int
     placement: Pose
@@ -67,10 +66,6 @@ class GeneralPair:
         """How far bounding spheres are apart (n,), the direction from the second to the first (n, 3), and the sum of radii."""
         first, second = self.first, self.second
         here = p[:, first.body] + R[:, first.body] @ first.centre
-        if np.isinf(second.radius):
-            normal = R[:, second.body] @ (second.placement.rotation @ second.shape.n)
-            at = p[:, second.body] + R[:, second.body] @ second.placement.translation
-            return np.einsum("ni,ni->n", normal, here - at) - second.shape.d - first.radius, normal, first.radius
         between = here - p[:, second.body] - R[:, second.body] @ second.centre
         distance = np.linalg.norm(between, axis=1)
         up = np.where(distance[:, None] > 0.0, between / np.maximum(distance, 1e-300)[:, None], [0.0, 0.0, 1.0])
@@ -96,18 +91,26 @@ class GeneralPair:
 
 def general_pairs(model: Model, pair: Pair) -> Iterator[GeneralPair]:
     """A pair as coal has it, one for each of several points. Raises InputError, MissingExtraError."""
-    flat = isinstance(pair.shape.geometry, Plane)
+    kinds = {type(pair.shape.geometry), type(pair.other.geometry)}
+    for x in _single(pair.shape):
+        for y in _single(pair.other):
+            count = 1 if {Sphere, Points} & kinds else 5
+            yield GeneralPair(_solid(model, pair.first, x), _solid(model, pair.second, y), count, _called(x, y))
+
+
+def hull_of(model: Model, pair: Pair) -> tuple[Hull, int, Shape]:
+    """The mesh of a pair of a mesh and a plane; and the plane, with its body. Raises InputError, MissingExtraError."""
     sides = ((pair.first, pair.shape), (pair.second, pair.other))
-    (a, first), (b, second) = sides[::-1] if flat and pair.second != GROUND else sides
-    if isinstance(first.geometry, Plane):
-        raise InputError(
-            f"a plane of body {model.body_names[a]!r} and a {second.geometry.kind} that is fixed: let the plane be the ground."
-        )
-    for x in _single(first):
-        for y in _single(second):
-            count = 1 if {Sphere, Points} & {type(first.geometry), type(second.geometry)} else 5
-            name = f"{first.name or first.geometry.kind} and {second.name or second.geometry.kind}"
-            yield GeneralPair(_solid(model, a, x), _solid(model, b, y), count, name)
+    (a, mesh), (b, plane) = sides[::-1] if isinstance(pair.shape.geometry, Plane) else sides
+    if a == GROUND:
+        raise InputError(f"a plane of body {model.body_names[b]!r} and a mesh that is fixed: let the plane be the ground.")
+    solid = _solid(model, a, mesh)
+    corners = np.array(solid.shape.points()) @ mesh.placement.rotation.T + mesh.placement.translation
+    return Hull(a, corners, solid.centre, solid.radius, _called(mesh, plane)), b, plane
+
+
+def _called(first: Shape, second: Shape) -> str:
+    return f"{first.name or first.geometry.kind} and {second.name or second.geometry.kind}"
 
 
 def _single(shape: Shape) -> Iterator[Shape]:
@@ -135,8 +138,6 @@ def _solid(model: Model, body: int, shape: Shape) -> Solid:
 def _of_coal(geometry: Geometry) -> tuple[Any, Array, float]:
     """coal's shape, and its bounding sphere."""
     coal = _coal()
-    if isinstance(geometry, Plane):
-        return coal.Halfspace(np.array(geometry.normal), geometry.offset), np.zeros(3), np.inf
     if isinstance(geometry, (Sphere, Points)):
         made = coal.Sphere(geometry.radius if isinstance(geometry, Sphere) else 0.0)
     elif isinstance(geometry, (Capsule, Cylinder)):
