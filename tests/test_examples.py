@@ -23,8 +23,14 @@ CLAIMS = {
     "18_hand": lambda n: not n["M"][:, n["between"]].any(),
     "19_falling_humanoid": lambda n: np.abs(n["center"] - n["parabola"]).max() < 1e-6 and n["spin"].max() > 2 * n["spin"][0],
     "20_bouncing_satellite": lambda n: len(n["run"].impacts) > 2 and n["found"]["total energy"].verdict == "only falls",
-    "21_catching_a_ball": lambda n: n["speed"][-1] < 0.3 and abs(n["run"].q[-1, -3] - 0.06) < 0.03,
-    "22_fall_on_the_floor": lambda n: len(n["run"].impacts) > 5 and n["x"][-1, n["model"].body_index("head"), 2] < 0.4,
+    "21_catching_a_ball": lambda n: (
+        abs(n["force"][0] / n["mass"] - 9.81) < 0.05
+        and n["deepest"] < 1e-6
+        and np.abs(n["run"].q[-1, -3:] - [0.05, 0.0, -0.01]).max() < 0.02
+    ),
+    "22_g1_stands_and_falls": lambda n: (
+        abs(n["standing"] / n["weight"] - 1.0) < 1e-3 and n["deepest"] < 1e-6 and n["run"].impacts and n["run"].q[-1, 6] < 0.35
+    ),
 }
 """What the examples say, by the names they leave; every audit called found has passed as well."""
 

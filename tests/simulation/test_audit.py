@@ -14,12 +14,13 @@ from kinetree import compilation, functions
 from kinetree.errors import FileError, InputError
 from kinetree.simulation.auditing import agreement as auditing
 from kinetree.simulation.auditing.agreement import agreement
-from kinetree.simulation.auditing.quadrature import integral
+from kinetree.simulation.auditing.quadrature import integral, work_along
 from kinetree.simulation.auditing.symmetry import cyclic_coordinates, root_laws, tree_momenta
 
 HEAVY = kt.Inertia(2.0, [0.1, 0.05, -0.02], np.diag([0.3, 0.4, 0.5]))
 LIGHT = kt.Inertia(1.0, [0.0, 0.3, 0.1], np.diag([0.03, 0.05, 0.06]))
 AT = kt.Pose(np.eye(3), [0.2, 0.3, 0.1])
+EPSILON = np.finfo(float).eps
 FORMS = {"Newton–Euler = Lagrange", "Newton–Euler = Hamilton"}
 
 
@@ -236,6 +237,21 @@ def test_integral_is_of_fourth_order_and_knows_its_error(t):
         errors.append(np.abs(found - wanted).max())
         assert errors[-1] <= doubt.max() <= 200 * errors[-1]
     assert errors[1] < errors[0] / 2**3.5
+
+
+def test_work_where_bodies_touch_is_that_along_the_way():
+    """A constant force drives a block against a wall again and again: τ* (q₁ − q₀) is exact, whatever v does within a step."""
+    rail = kt.Prismatic([1, 0, 0])
+    block = kt.Body("block", None, rail, inertia=kt.Inertia(2.0), shapes=kt.contact.Sphere(0.1))
+    scene = kt.contact.Scene(ground=kt.contact.Plane((-1.0, 0.0, 0.0), -1.0), restitution=0.6)
+    run = kt.simulate(kt.Model([block], NONE), duration=3.0, dt=0.02, control=[5.0], contact=scene)
+    assert len(run.impacts) > 3
+    work, doubt = work_along(kt.Model([block]), run.t, run.q, run.tau, np.array([blow.t for blow in run.impacts]))
+    sums = len(run.t) * EPSILON * work.max()
+    assert np.abs(work - 5.0 * run.q[:, 0]).max() <= sums and doubt.max() <= sums
+    row = kt.audit(run)["energy − work"]
+    assert row.verdict == "only falls" and row.drift < 1e-12
+    assert f"contacts took {-sum(blow.energy for blow in run.impacts):.3g} J" in row.note
 
 
 def test_integral_of_few_states():

@@ -8,7 +8,7 @@ import numpy as np
 
 from kinetree import compilation, functions
 from kinetree.model import GROUND, Model
-from kinetree.simulation.auditing.quadrature import integral
+from kinetree.simulation.auditing.quadrature import integral, work_along
 from kinetree.simulation.auditing.row import TOLERANCE, Row, conserved
 from kinetree.simulation.auditing.symmetry import cyclic_coordinates, root_laws, tree_momenta
 from kinetree.simulation.labels import velocity_labels
@@ -41,8 +41,10 @@ def energies(model: Model, run: Run) -> tuple[Array, Array]:
     return kinetic, compilation.compile(functions.potential_energy, model)(run.q)
 
 
-def work_done(run: Run) -> tuple[Array, Array]:
+def work_done(model: Model, run: Run) -> tuple[Array, Array]:
     """∫ τ* v dt (K,) [J] of the stored forces, and the error of that integral (K,)."""
+    if touched(run):
+        return work_along(model, run.t, run.q, run.tau, np.array([blow.t for blow in run.impacts]))
     return integral(run.t, np.einsum("kn,kn->k", run.tau, run.v))
 
 
@@ -63,7 +65,7 @@ def _energy(model: Model, run: Run, momenta: Array, tolerance: float) -> Row:
     if unknown_forces(run):
         acting = "what acted was not stored"
     elif run.driven:
-        work, doubt = work_done(run)
+        work, doubt = work_done(model, run)
         name, gained = "energy − work", gained - work
         scale = max(scale, float(np.abs(work).max()))
     taken = gained

@@ -81,7 +81,7 @@ def _doubt(panel: Any, row: Row, color: Any) -> None:
 def _energies(panel: Any, audit: Audit) -> None:
     run = audit.run
     kinetic, potential = energies(audit.model, run)
-    work, _ = work_done(run)
+    work, _ = work_done(audit.model, run)
     panel.plot(run.t, kinetic, color="tab:blue", label="kinetic")
     panel.plot(run.t, potential - potential[0], color="tab:green", label="potential, from the start on")
     if run.driven:
