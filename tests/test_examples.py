@@ -29,7 +29,7 @@ CLAIMS = {
         and np.abs(n["run"].q[-1, -3:] - [0.05, 0.0, -0.01]).max() < 0.02
     ),
     "22_g1_stands_and_falls": lambda n: (
-        abs(n["standing"] / n["weight"] - 1.0) < 1e-3 and n["deepest"] < 1e-6 and n["run"].impacts and n["run"].q[-1, 6] < 0.35
+        abs(n["standing"] / n["weight"] - 1.0) < 5e-3 and n["deepest"] < 1e-6 and n["run"].impacts and n["run"].q[-1, 6] < 0.35
     ),
 }
 """What the examples say, by the names they leave; every audit called found has passed as well."""
