@@ -14,9 +14,10 @@ from kinetree.errors import InputError, KinetreeError, SimulationError
 from kinetree.model import Model
 from kinetree.simulation.checks import check_memory
 from kinetree.simulation.clock import clock
+from kinetree.simulation.contact.ends import without_stops
 from kinetree.simulation.contact.stepper import ContactStepper, contact_stepper
 from kinetree.simulation.contact.touched import Touched
-from kinetree.simulation.contact.unilateral import check_scene, check_start, without_stops
+from kinetree.simulation.contact.unilateral import check_scene, check_start
 from kinetree.simulation.control import applied, control_signal, external_signal
 from kinetree.simulation.events import Watch, events_of
 from kinetree.simulation.labels import velocity_labels

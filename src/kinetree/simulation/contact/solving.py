@@ -2,7 +2,7 @@
 
     v⁺ = v + ℳ⁻¹ J* x          u⁺ = J v⁺ = u + A x          A = J ℳ⁻¹ J*
 
-Rows of J are gathered from unit wrenches and ℳ⁻¹ J* is the factored solve, both for all rows in one call: O(N) a row.
+Rows of J are gathered from unit wrenches and ℳ⁻¹ J* is the factored solve, both for all rows in one kernel: O(N) a row.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ from typing import final
 
 import numpy as np
 
+from kinetree.algebra.rigid import sko_model
+from kinetree.algebra.sweeps import each, rows, split, stacked
 from kinetree.algorithms.momentum import velocity
 from kinetree.compiler.compile import kernel_of
 from kinetree.contact.impact import LOST
 from kinetree.contact.restitution import impulses_of
 from kinetree.contact.solver import solved
 from kinetree.model import Model
+from kinetree.simulation.contact.directions import Directions
 from kinetree.simulation.contact.judgement import CLOSED, Judgement
 from kinetree.simulation.contact.unilateral import Seen, Unilateral
 from kinetree.simulation.impacts import Blow
@@ -32,6 +35,7 @@ DEEP = 0.1 * CLOSED
 class Rows:
     """J (3k, nv), (ℳ⁻¹ J*)* (3k, nv) and A (3k, 3k) of k constraints; lost (3k,) are directions in which nothing gives way."""
 
+    directions: Directions
     J: Array
     B: Array
     A: Array
@@ -44,15 +48,15 @@ class Contacts:
 
     def __init__(self, model: Model, unilateral: Unilateral, law: str) -> None:
         self.unilateral, self._law = unilateral, law
-        self._answer = kernel_of(velocity, model)
+        self._shape, self._answer = (model.nbodies, model.nv), kernel_of(answers, model)
 
     def rows(self, seen: Seen, which: Array) -> Rows:
         """Those of some constraints."""
-        J = self.unilateral.jacobian(seen, which)
-        B = self._answer(seen.q, J)
+        directions = self.unilateral.directions(seen, which)
+        J, B = self._answer(seen.q, *directions.loads(*self._shape))
         A = J @ B.T
-        size = np.einsum("ij,ij->i", np.abs(J), np.abs(B))
-        return Rows(J, B, 0.5 * (A + A.T), np.diagonal(A) <= LOST * size)
+        size = (np.abs(J) * np.abs(B)).sum(axis=1)
+        return Rows(directions, J, B, 0.5 * (A + A.T), np.diagonal(A) <= LOST * size)
 
     def blow(self, t: float, seen: Seen, v: Array, judgement: Judgement) -> Blow:
         """The impact of everything that is closed."""
@@ -61,17 +65,10 @@ class Contacts:
         u, eps = rows.J @ v, judgement.eps[closed]
         A, b, lost, mu, some = _with_room(rows, u, lists.friction[closed], eps)
         x = impulses_of(self._law, b, A, some, mu, lost)[0][0, : len(u)]
-        impulses = self.world(seen, closed, x)
+        impulses = rows.directions.world(x)
         took = np.flatnonzero(x.reshape(-1, 3).any(axis=1))
         energy = float(0.5 * x @ (2.0 * u + rows.A @ x))
         return Blow(t, seen.q, v, v + x @ rows.B, energy, closed[took], impulses[took])
-
-    def world(self, seen: Seen, which: Array, x: Array) -> Array:
-        """Impulses (k, 3) in world axes from x (3k,) along normals and tangents; those of ends are left as they are."""
-        impulses = x.reshape(-1, 3).copy()
-        k = int(np.count_nonzero(which < self.unilateral.contacts))
-        impulses[:k] = np.einsum("ci,cij->cj", impulses[:k], self.unilateral.frames(seen, which))
-        return impulses
 
     def kick(self, rows: Rows, which: Array, b: Array) -> Array:
         """x (3k,) that obeys the laws of contact with b (3k,)."""
@@ -85,6 +82,14 @@ class Contacts:
         A, some, lost, none = _with_room(rows, b, np.zeros(len(depth)))
         across = np.arange(lost.shape[-1]) % 3 > 0
         return solved(A, some, none, none, lost | across)[0, : len(b)] @ rows.B
+
+
+def answers(model: Model, q: Array, wrenches: Array, p: Array) -> tuple[Array, Array]:
+    """J* x (nv,) and ℳ⁻¹ J* x (nv,) of impulses on bodies (nbodies, 6) and in joints (nv,)."""
+    ops = sko_model(model, q)
+    felt = (ops.H @ ops.phi).apply(rows(wrenches))  # J* x  = H φ W + p
+    total = stacked(each(lambda a, b: a + b, felt, split(model.v_slices, p)), model.v_slices)
+    return total, velocity(model, q, total)
 
 
 def _with_room(rows: Rows, b: Array, *coefficients: Array) -> list[Array]:

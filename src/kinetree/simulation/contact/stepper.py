@@ -134,8 +134,8 @@ class ContactStepper:
         contacts, gap = self._contacts, seen.gap[taken]
         allowed = np.minimum(gap, 0.0) * (1.0 - h / self._dt)
         free = self._ahead(t, seen.q, self._carried(seen.q, v), h)
-        rows, ahead = contacts.rows(seen, taken), self.contacts.jacobian(free[0], taken)
-        first, last = rows.J @ v, ahead @ free[1]
+        rows, later = contacts.rows(seen, taken), self.contacts.directions(free[0], taken)
+        first, last = rows.J @ v, later.speeds(free[0].V, free[1])
         b = (1.0 - self._part) * first + self._part * last
         if h > SHORT * self._dt:
             mean, fast = 0.5 * (first + last)[::3], np.maximum(np.abs(first), np.abs(last))[::3]
@@ -144,12 +144,12 @@ class ContactStepper:
         x = contacts.kick(rows, taken, b)
         if x.any():
             free = self._ahead(t, seen.q, self._carried(seen.q, v + x @ rows.B), h)
-        (end, v), pushed = free, contacts.world(seen, taken, x)
+        (end, v), pushed = free, rows.directions.world(x)
         rows = contacts.rows(end, taken)
         b = rows.J @ v
         b[::3] += np.where((gap > CLOSED) & (end.gap[taken] > CLOSED), end.gap[taken], 0.0) / h
         x = contacts.kick(rows, taken, b)
-        self._pushed = pushed + contacts.world(end, taken, x)
+        self._pushed = pushed + rows.directions.world(x)
         q, v, left = end.q, v + x @ rows.B, end.gap[taken] - allowed
         if left.min() < -DEEP:
             q = self._moved(q, contacts.lift(rows, left))

@@ -2,82 +2,59 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final, final
 
 import numpy as np
 
 from kinetree.algorithms import kinematics
 from kinetree.compiler.compile import kernel_of
-from kinetree.contact.contacts import frame
 from kinetree.contact.gaps import candidates
 from kinetree.contact.patches import corners
 from kinetree.contact.scene import Scene
 from kinetree.errors import InputError
 from kinetree.model import GROUND, Model
-from kinetree.model.bodies import Limits
+from kinetree.simulation.contact import points
+from kinetree.simulation.contact.directions import Directions
+from kinetree.simulation.contact.ends import ends_of
 from kinetree.simulation.run import Run
 from kinetree.spatial.scalars import Array
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Ends:
-    """Ends of joints whose coordinates can be subtracted, of each (n,): the body that the joint carries, coordinate and
-    velocity by index, the side, 1 for a lower end and −1 for an upper one, and where it is.
+class Seen:
+    """n constraints at a state: gap (n,) [m or rad] and its rate; of contacts the points and normals; R, p, V: how bodies are
+    placed and move, the world last.
     """
 
-    body: Array
-    q_index: Array
-    v_index: Array
-    side: Array
-    at: Array
-    names: tuple[str, ...]
-
-    def gap(self, q: Array) -> Array:
-        """How far each is away (n,) [rad or m]."""
-        return self.side * (q[self.q_index] - self.at)
-
-
-def ends_of(model: Model, wanted: bool) -> Ends:
-    """Those of a model; none where they are not wanted."""
-    found = []
-    for n, (body, qs, vs) in enumerate(zip(model.bodies, model.q_slices, model.v_slices, strict=True)):
-        if not wanted or body.joint.quaternion is not None:
-            continue
-        for side, name, bounds in ((1.0, "lower", body.limits.lower), (-1.0, "upper", body.limits.upper)):
-            for k in np.flatnonzero(np.isfinite(bounds)):
-                found.append((n, qs.start + k, vs.start + k, side, bounds[k], f"{name} end of joint {body.joint_name!r}"))
-    body, q_index, v_index, side, at, names = zip(*found, strict=True) if found else ((), (), (), (), (), ())
-    real = np.array(side, dtype=float), np.array(at, dtype=float)
-    return Ends(np.array(body, dtype=int), np.array(q_index, dtype=int), np.array(v_index, dtype=int), *real, tuple(names))
-
-
-def without_stops(model: Model, scene: Scene | None) -> Model:
-    """The model whose joints have no springs at their ends, where these are contacts."""
-    if scene is None or not ends_of(model, scene.limits).names:
-        return model
-
-    def free(limits: Limits) -> Limits:
-        return replace(limits, lower=np.full_like(limits.lower, -np.inf), upper=np.full_like(limits.upper, np.inf))
-
-    return replace(
-        model, bodies=tuple(b if b.joint.quaternion is not None else replace(b, limits=free(b.limits)) for b in model.bodies)
-    )
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Seen:
-    """n constraints at a state: gap (n,) [m or rad], and of contacts the points and normals; R, p: poses of the bodies."""
-
     q: Array
+    v: Array
     gap: Array
     rate: Array
     points: Array
     normals: Array
     R: Array
     p: Array
+    V: Array
+
+
+@final
+class Recent:
+    """The last few results of a function of arrays, by their bytes."""
+
+    def __init__(self, function: Callable[..., Any], count: int = 4) -> None:
+        self._function, self._count = function, count
+        self._kept: dict[tuple[bytes, ...], Any] = {}
+
+    def __call__(self, *given: Array) -> Any:
+        key = tuple(x.tobytes() for x in given)
+        if key not in self._kept:
+            if len(self._kept) == self._count:
+                del self._kept[next(iter(self._kept))]
+            self._kept[key] = self._function(*given)
+        return self._kept[key]
 
 
 @final
@@ -85,7 +62,7 @@ class Unilateral:
     """m contacts of a model in a scene, then the ends of its joints: n constraints in all.
 
     names; bodies (n, 2), both that a constraint acts between, −1 for the ground; friction (n,), restitution (n,), those of
-    joint ends being zero.
+    joint ends being zero; seen(q, v), a `Seen`.
     """
 
     def __init__(self, model: Model, scene: Scene) -> None:
@@ -95,11 +72,10 @@ class Unilateral:
                 f"contact: no body of {model.name!r} has shapes, so that nothing can touch. Give it some, model.with_shapes"
                 "({body: kinetree.contact.Sphere(0.1)}), or ask for the ends of its joints alone, Scene(pairs=[])."
             )
-        self._touching = found.at if found.count else None
+        self._touching = Recent(found.at) if found.count else None
         self._ends = ends_of(model, scene.limits)
         sides = np.array(found.bodies, dtype=int).reshape(-1, 2)
-        self._own, self._other = sides.T
-        self._touched = np.flatnonzero(self._other >= 0)
+        self._own, self._other = (np.ascontiguousarray(side) for side in sides.T)
         ends = self._ends.body
         self.bodies = np.concatenate([sides, np.stack([ends, np.array(model.parents, dtype=int)[ends]], axis=1)])
         self.contacts = found.count
@@ -107,45 +83,23 @@ class Unilateral:
         self.names = (*found.names, *self._ends.names)
         self.friction = np.concatenate([found.friction, still])
         self.restitution = np.concatenate([found.restitution, still])
-        self._motions, self._forces = kernel_of(kinematics.body_motions, model), kernel_of(kinematics.joint_forces, model)
-        self._shape = model.nbodies, model.nv
+        self._motions = kernel_of(kinematics.body_motions, model)
+        self.seen: Final[Callable[[Array, Array], Seen]] = Recent(self._seen)
 
     def gap(self, q: Array) -> Array:
         """g (n,)."""
         ends = self._ends.gap(q)
         return ends if self._touching is None else np.concatenate([self._touching(q)[0], ends])
 
-    def seen(self, q: Array, v: Array) -> Seen:
-        """Everything at a state."""
-        R, p, V = self._motions(q, v)
+    def _seen(self, q: Array, v: Array) -> Seen:
+        R, p, V = (np.concatenate(pair) for pair in zip(self._motions(q, v), WORLD, strict=True))
+        gap, rate = self._ends.gap(q), self._ends.side * v[self._ends.v_index]
         if self._touching is None:
-            none = np.empty((0, 3))
-            return Seen(q, self._ends.gap(q), self._ends.side * v[self._ends.v_index], none, none, R, p)
-        gap, points, normals = self._touching(q)
-        gap = np.concatenate([gap, self._ends.gap(q)])
-        seen = Seen(q, gap, gap, points, normals, R, p)
-        return replace(seen, rate=self._rates(seen, V, v))
-
-    def rate(self, seen: Seen, v: Array) -> Array:
-        """ġ (n,) with other velocities (nv,)."""
-        return self._rates(seen, self._motions(seen.q, v)[2], v)
-
-    def _rates(self, seen: Seen, V: Array, v: Array) -> Array:
-        ends = self._ends.side * v[self._ends.v_index]
-        if not self.contacts:
-            return ends
-        own, R = self._own, seen.R
-        u = _world(R[own], V[own], seen.points)
-        if self._touched.size:
-            k = self._touched
-            u[k] -= _world(R[self._other[k]], V[self._other[k]], self._levers(seen, k))
-        return np.concatenate([(u * seen.normals).sum(-1), ends])
-
-    def _levers(self, seen: Seen, contacts: Array) -> Array:
-        """Points (k, 3) on the other bodies, in their axes."""
-        own, other, R, p = self._own[contacts], self._other[contacts], seen.R, seen.p
-        x = p[own] + (R[own] @ seen.points[contacts][:, :, None])[:, :, 0]
-        return ((x - p[other])[:, None, :] @ R[other])[:, 0]
+            return Seen(q, v, gap, rate, np.empty((0, 3)), np.empty((0, 3)), R, p, V)
+        own, other = self._own, self._other
+        apart, x, n = self._touching(q)
+        moving = points.kernel(points.rate)(*_placed(R, p, own, other), V.take(own, 0), V.take(other, 0), x, n)
+        return Seen(q, v, np.concatenate([apart, gap]), np.concatenate([moving, rate]), x, n, R, p, V)
 
     def essential(self, seen: Seen, which: Array) -> Array:
         """Those among `which` from which the others follow: of contacts on one face, its corners."""
@@ -157,25 +111,25 @@ class Unilateral:
         keep = corners(self.bodies[contacts].tolist(), points, seen.normals[contacts], seen.gap[contacts])
         return np.concatenate([contacts[keep], which[len(contacts) :]])
 
-    def frames(self, seen: Seen, which: Array) -> Array:
-        """Rows n, t₁, t₂ (k, 3, 3), world axes, of those among `which` that are contacts."""
-        return frame(seen.normals[which[which < self.contacts]], "a normal")
+    def directions(self, seen: Seen, which: Array) -> Directions:
+        """Of those among `which`."""
+        k = int(np.count_nonzero(which < self.contacts))
+        contacts, ends = which[:k], which[k:] - self.contacts
+        own, other, place = self._own[contacts], self._other[contacts], (self._ends.v_index[ends], self._ends.side[ends])
+        if k == 0:
+            none = np.empty((0, 3, 6))
+            return Directions(own, other, np.empty((0, 3, 3)), none, none, *place)
+        poses = _placed(seen.R, seen.p, own, other)
+        N, W, W_other = points.kernel(points.wrenches)(*poses, seen.points[contacts], seen.normals[contacts])
+        return Directions(own, other, N, W, W_other, *place)
 
-    def jacobian(self, seen: Seen, which: Array) -> Array:
-        """J (3k, nv): rows normal, tangent, tangent of each; ends have no tangents, their rows are zero."""
-        nbodies, nv = self._shape
-        J = np.zeros((len(which), 3, nv))
-        contacts = which[which < self.contacts]
-        if (k := len(contacts)) > 0:
-            N, W = self.frames(seen, which), np.zeros((k, 3, nbodies, 6))
-            places, own, other = np.arange(k), self._own[contacts], self._other[contacts]
-            W[places, :, own] = _unit_wrenches(N @ seen.R[own], seen.points[contacts])
-            two = np.flatnonzero(other >= 0)
-            W[two, :, other[two]] -= _unit_wrenches(N[two] @ seen.R[other[two]], self._levers(seen, contacts[two]))
-            J[:k] = self._forces(seen.q, W)
-        ends = which[k:] - self.contacts
-        J[np.arange(k, len(which)), 0, self._ends.v_index[ends]] = self._ends.side[ends]
-        return J.reshape(-1, nv)
+
+WORLD: Final = np.eye(3)[None], np.zeros((1, 3)), np.zeros((1, 6))
+"""R, p, V of the world, which is body −1."""
+
+
+def _placed(R: Array, p: Array, own: Array, other: Array) -> tuple[Array, Array, Array, Array]:
+    return R.take(own, 0), p.take(own, 0), R.take(other, 0), p.take(other, 0)
 
 
 START: Final = 1e-6
@@ -216,18 +170,3 @@ def check_start(constraints: Unilateral, q: Array) -> None:
             f"q0 is {-gap[k]:.4g} beyond the {constraints.names[k]}{more}; at most {START:g} counts as touching. "
             "Start within the limits, or use Scene(limits=False), which leaves them to the springs of the joints."
         )
-
-
-def _world(R: Array, V: Array, r: Array) -> Array:
-    """Velocities (k, 3), world axes, of points (k, 3) of bodies that move with V (k, 6)."""
-    return (R @ (V[:, 3:] + _cross(V[:, :3], r))[:, :, None])[:, :, 0]
-
-
-def _unit_wrenches(D: Array, r: Array) -> Array:
-    """[moment; force] (k, 3, 6) of unit forces along rows D (k, 3, 3) at points r (k, 3), body axes."""
-    return np.concatenate([_cross(r[:, None, :], D), D], axis=-1)
-
-
-def _cross(a: Array, b: Array) -> Array:
-    """a × b along the last axis; `np.cross` takes longer over its axes than over the numbers."""
-    return a[..., [1, 2, 0]] * b[..., [2, 0, 1]] - a[..., [2, 0, 1]] * b[..., [1, 2, 0]]
