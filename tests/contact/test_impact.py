@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from tolerance import EPS, assert_close, gamma
 
 import kinetree as kt
-from kinetree.compiler.kernel import build_once
-from kinetree.compiler.routines import Routines
+from kinetree.compiler.kernel import build_source
+from kinetree.compiler.routines import Area, Block, Routines
 from kinetree.compiler.threads import threads
 from kinetree.contact.contacts import arranged
-from kinetree.contact.moving import moving
-from kinetree.contact.space import Space, inputs_of
+from kinetree.contact.moving import Looped, Straight
+from kinetree.contact.space import Space
 
 LAWS = "newton", "poisson", "energetic"
 BALL = kt.Inertia(2.0, tensor=0.4 * 2.0 * 0.1**2 * np.eye(3))
@@ -47,23 +47,34 @@ def sphere():
     return kt.Model([kt.Body("ball", None, kt.Free(), inertia=BALL)], gravity=(0, 0, 0))
 
 
-def contact_space(model, q, v, contacts):
+def contact_space(model, q, v, contacts, kind, d=3):
     """u and A, as a kernel of their own."""
-    k, m, routines = len(contacts.bodies), contacts.count, Routines()
-    space = Space(routines, k, contacts.sides)
+    m, routines = contacts.count, Routines()
+    shapes = [(model.nq,), (model.nv,), (m, 3), (m, 3)]
+    u, A = routines.area(d * m), routines.area(d * m, d * m)
+    moves, at = kind(routines, model, contacts.bodies), model.nq + model.nv
+    points, normals = Area("%in", at, (3,)), Area("%in", at + 3 * m, (3,))
+    space = Space(routines, contacts.sides, d, moves.R, moves.p, moves.V, points, normals)
+    delassus, copy = moves.delassus(space), routines.piece("copy", lambda x: x, [Block()], [Block()])
     with routines.procedure("body") as body:
+        moves.begin(body)
         body.run(space.solve)
-    source = routines.source(inputs_of(k, m), [(3 * m,), (3 * m, 3 * m)])
-    kernel = build_once("contact_space", "", (k, contacts.sides), lambda: (source, None), warn=False)
-    return kernel(*moving(model, q, v, contacts.bodies), contacts.points, contacts.frames)
+        body.run(delassus)
+        for source, target, count in ((space.u, u, d * m), (space.A, A, (d * m) ** 2)):
+            ends = [Area(area.base, area.slot, (1,)) for area in (source, target)]
+            with body.loop(0, count) as k:
+                body.call(copy, ends[0][k], ends[1][k])
+    kernel = build_source("contact_space", "", routines.source(shapes, [(d * m,), (d * m, d * m)]))
+    return kernel(q, v, contacts.points, contacts.normals)
 
 
+@pytest.mark.parametrize("kind", [Straight, Looped])
 @pytest.mark.parametrize("name", ["panda", "g1", "mixed chain", "forest"])
-def test_contact_space_is_the_dense_one(name):
+def test_contact_space_is_the_dense_one(name, kind):
     model, rng = zoo.model(name), np.random.default_rng(0)
     q, v = model.random(rng, 3), rng.normal(size=(3, model.nv))
     contacts = touching(model, rng)
-    u, A = contact_space(model, q, v, arranged(model, contacts))
+    u, A = contact_space(model, q, v, arranged(model, contacts), kind)
     for n in range(3):
         J, M = dense(model, q[n], contacts), kt.mass_matrix(model, q[n])
         assert_close(u[n], J @ v[n], gamma(model))

@@ -31,8 +31,8 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
 }
 
 
-WHOLE = frozenset(name for name, shape in SHAPES.items() if shape and isinstance(shape[0], int))
-"""What belongs to no body."""
+WHOLE = frozenset({"impulses", *(name for name, shape in SHAPES.items() if shape and isinstance(shape[0], int))})
+"""What belongs to no body, or, impulses, to some that are named elsewhere."""
 
 
 @cache

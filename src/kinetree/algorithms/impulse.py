@@ -14,7 +14,7 @@ import numpy as np
 
 from kinetree.algebra.riccati import articulated
 from kinetree.algebra.rigid import joint_maps, weights
-from kinetree.algebra.sweeps import each, everywhere, gather, piled, rows, scatter, stacked, unzip
+from kinetree.algebra.sweeps import each, everywhere, gather, piled, rows, scatter, split, stacked, unzip
 from kinetree.algorithms.inverse import NO_FORCE
 from kinetree.algorithms.kinematics import AT_REST, poses
 from kinetree.model import Model
@@ -54,6 +54,14 @@ def blow(model: Model, q: Array, point: Array, impulse: Array, *, body: int) -> 
     hit = [float(k == body) for k in range(model.nbodies)]
     given = everywhere(model.tree, point), everywhere(model.tree, impulse)
     return _response(model, q, each(wrench, poses(model, q), hit, *given))
+
+
+def struck(model: Model, q: Array, v: Array, impulses: Array, *, bodies: tuple[int, ...]) -> tuple[Array, Array]:
+    """v + Δv (nv,) and f (nbodies, 6) under impulses [moment; force] on some bodies, end to end (6k,), in body axes."""
+    own = [np.array([float(k == body) for body in bodies]) for k in range(model.nbodies)]
+    W = each(lambda own, given: own @ given.reshape(-1, 6), own, everywhere(model.tree, impulses))
+    dv, _, f = _response(model, q, W)
+    return stacked(each(lambda v, dv: v + dv, split(model.v_slices, v), split(model.v_slices, dv)), model.v_slices), f
 
 
 def _response(model: Model, q: Array, W: Any) -> tuple[Array, Array, Array]:

@@ -6,11 +6,13 @@ gather; of more by the backward Lyapunov equation (25).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from kinetree.algebra.riccati import articulated
 from kinetree.algebra.rigid import joint_maps, sko_model, weights
-from kinetree.algebra.sweeps import each, gather, piled, rows, total
+from kinetree.algebra.sweeps import each, gather, piled, rows, total, unzip
 from kinetree.algorithms.kinematics import poses
 from kinetree.errors import InputError
 from kinetree.model import Model
@@ -27,6 +29,30 @@ def compliance(model: Model, q: Array, *, bodies: tuple[int, ...], frame: str) -
     """Blocks (i, j) of Ω for i, j among m bodies (6m, 6m)."""
     found = _gathered if len(bodies) <= MOST_GATHERED else _blocks
     return found(model, q, bodies, frame)
+
+
+def answers(model: Model, q: Array, units: list[Array]) -> tuple[list[Array], list[Array], list[Array]]:
+    """H ψ F* and D⁻¹ H ψ F* of each body (n_k, c), F* (6, c) being unit wrenches on each; and (c,) how large the terms are
+    that make up Σ (H ψ F*)* D⁻¹ H ψ F* = F Ω F*, before those of moments cancel.
+    """
+    phi, H = weights(model, q), joint_maps(model, q)
+    _, D, G = articulated(model.tree, phi, H, model.inertias, model.joint_inertias)
+
+    def through(received: Array, phi: Any, H: Array, D: Array, G: Array, F: Array) -> tuple[tuple[Array, Array], Array]:
+        X = received + F
+        HX = H @ X
+        return (HX, solve(D, HX)), phi @ (X - G @ HX)
+
+    def reach(received: Array, phi: Any, H: Array, D: Array, F: Array) -> tuple[Array, Array]:
+        moment, force = received + np.abs(F).reshape(2, 3, -1).sum(axis=1)
+        H = np.abs(H).reshape(-1, 2, 3).sum(axis=2)
+        y = H @ np.array([moment, force])
+        far = np.abs(phi.d).sum()
+        return (y * y * (1.0 / np.diagonal(D))[:, None]).sum(axis=0), np.array([moment + far * force, force])
+
+    y, z = unzip(gather(model.tree, through, np.zeros_like(units[0]), phi, H, D, G, units), 2)
+    nothing = np.zeros((2, units[0].shape[1]))
+    return y, z, gather(model.tree, reach, nothing, phi, H, D, units)
 
 
 def passed_on(received: Array, phi: Shift, H: Array, D: Array, G: Array, units: Array) -> tuple[Array, Array]:

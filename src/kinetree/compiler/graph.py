@@ -23,6 +23,7 @@ for powers of two, otherwise about one ulp further off at most, for a tenth of t
 """
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -70,6 +71,10 @@ class Graph:
         if node is None:
             node = self._constants[key] = Expr(self, "const", (), value)
         return node
+
+    def again(self, node: "Expr", args: Sequence["Expr"]) -> "Expr":
+        """The operation of a node of another graph on operands of this one."""
+        return self._node(node.op, *args)
 
     def _node(self, op: str, *args: "Expr") -> "Expr":
         key = (op, *[x.index for x in args])

@@ -25,12 +25,12 @@ import numpy as np
 from kinetree.compiler.emit import StraightLine, declarations, live_nodes
 from kinetree.compiler.graph import Expr, Graph
 from kinetree.compiler.kernel import KernelSource
-from kinetree.compiler.layout import joined
+from kinetree.compiler.layout import joined, renamed, slots
 from kinetree.compiler.llvm import host_lanes
 from kinetree.compiler.stats import count, operations_in
 from kinetree.compiler.text import Lanes
 
-__all__ = ["Area", "Block", "Piece", "Place", "Procedure", "Routines"]
+__all__ = ["Area", "Block", "Part", "Piece", "Place", "Procedure", "Routines", "arguments", "pointers", "stored"]
 
 Index = int | str
 """A number, or the register that holds it."""
@@ -76,12 +76,100 @@ class Block:
 @final
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """A traced function in a module: its name, text, declarations and operations."""
+    """A traced function.
+
+    Attributes
+    ----------
+    name : str
+    pointers : tuple of str
+        Its arguments, and how they are declared.
+    source : dict
+        Argument and slot of each input, by the index of its node.
+    results : list
+        Argument and slot, and what is stored there.
+    shared : bool
+        Whether its first two arguments are those of the body.
+    """
 
     name: str
-    text: str
-    code: StraightLine
-    operations: Counter[str]
+    pointers: tuple[str, ...]
+    source: dict[int, tuple[str, int]]
+    results: list[tuple[tuple[str, int], Expr | float]]
+    shared: bool = False
+
+    @property
+    def nodes(self) -> list[Expr]:
+        """What it computes, in order."""
+        values = [x for _, x in self.results]
+        graph = next((x.graph for x in values if isinstance(x, Expr)), None)
+        return [] if graph is None else live_nodes(graph, values)
+
+    @property
+    def operations(self) -> Counter[str]:
+        """As from `count`."""
+        return count(self.nodes, [x for _, x in self.results])
+
+    def written(self, T: Lanes) -> tuple[str, StraightLine]:
+        """Its text, and what that needs."""
+
+        def load(node: Expr) -> list[str]:
+            pointer, slot = self.source[node.index]
+            return [
+                f"  %i{node.index} = getelementptr {T}, ptr %{pointer}, i64 {slot}",
+                f"  %v{node.index} = load {T}, ptr %i{node.index}, align {T.bytes}",
+            ]
+
+        def store(target: tuple[str, int], value: str) -> list[str]:
+            pointer, slot = target
+            at = f"%at.{pointer}.{slot}"
+            return [
+                f"  {at} = getelementptr {T}, ptr %{pointer}, i64 {slot}",
+                f"  store {T} {value}, ptr {at}, align {T.bytes}",
+            ]
+
+        code = StraightLine(self.nodes, self.results, T, load, store)
+        return code.function(f"define internal void @piece.{self.name}({', '.join(self.pointers)}) noinline #0"), code
+
+
+def arguments(blocks: Sequence[Block], graph: Graph) -> tuple[list[Any], dict[int, tuple[str, int]]]:
+    """Inputs of a function of blocks, and where each lies."""
+    arrays = [graph.input(block.shape) for block in blocks]
+    source = {
+        x.index: (f"in{k}", slot)
+        for k, (block, array) in enumerate(zip(blocks, arrays, strict=True))
+        for x, slot in zip(np.ravel(array), block.slots, strict=True)
+    }
+    return [array if block.shape else array[()] for block, array in zip(blocks, arrays, strict=True)], source
+
+
+def stored(blocks: Sequence[Block], made: Any) -> list[tuple[tuple[str, int], Expr | float]]:
+    """Where each number goes that a function made."""
+    found: Any = made if isinstance(made, tuple) else (made,)
+    return [
+        ((f"out{k or ''}", slot), x)
+        for k, (block, array) in enumerate(zip(blocks, found, strict=True))
+        for x, slot in zip(np.ravel(np.asarray(array, dtype=object)), block.slots, strict=True)
+    ]
+
+
+def pointers(inputs: Sequence[Block], outputs: Sequence[Block], apart: str = "") -> tuple[str, ...]:
+    """Arguments of a piece of so many blocks."""
+    return (*(f"ptr %in{k}" for k in range(len(inputs))), *(f"ptr {apart}%out{k or ''}" for k in range(len(outputs))))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The body of a kernel as part of another: its number, and where among the tables its own begin."""
+
+    number: int
+    source: KernelSource
+    table: int
+
+    @property
+    def operations(self) -> Counter[str]:
+        """As from `count`."""
+        return self.source.operations
 
 
 @final
@@ -94,6 +182,7 @@ class Routines:
         self.pieces: Final[list[Piece]] = []
         self.procedures: Final[dict[str, Procedure]] = {}
         self.tables: Final[list[str]] = []
+        self.parts: Final[list[Part]] = []
         self._slots = 0
 
     def area(self, *shape: int, strides: tuple[int, ...] | None = None) -> Area:
@@ -104,38 +193,16 @@ class Routines:
 
     def piece(self, name: str, function: Callable[..., Any], inputs: Sequence[Block], outputs: Sequence[Block]) -> Piece:
         """The trace of a function of arrays that returns one, or a tuple of them."""
-        T, graph = self.lanes, Graph()
-        arrays = [graph.input(block.shape) for block in inputs]
-        made = function(*(array if block.shape else array[()] for block, array in zip(inputs, arrays, strict=True)))
-        made = made if isinstance(made, tuple) else (made,)
-        source, results = {}, []
-        for k, (block, array) in enumerate(zip(inputs, arrays, strict=True)):
-            source |= {x.index: (k, slot) for x, slot in zip(np.ravel(array), block.slots, strict=True)}
-        for k, (block, array) in enumerate(zip(outputs, made, strict=True)):
-            results += [((k, slot), x) for x, slot in zip(np.ravel(np.asarray(array, dtype=object)), block.slots, strict=True)]
-
-        def load(node: Expr) -> list[str]:
-            k, slot = source[node.index]
-            return [
-                f"  %i{node.index} = getelementptr {T}, ptr %in{k}, i64 {slot}",
-                f"  %v{node.index} = load {T}, ptr %i{node.index}, align {T.bytes}",
-            ]
-
-        def store(target: tuple[int, int], value: str) -> list[str]:
-            k, slot = target
-            at = f"%o{k}.{slot}"
-            return [
-                f"  {at} = getelementptr {T}, ptr %out{k or ''}, i64 {slot}",
-                f"  store {T} {value}, ptr {at}, align {T.bytes}",
-            ]
-
-        nodes = live_nodes(graph, [x for _, x in results])
-        code = StraightLine(nodes, results, T, load, store)
-        arguments = [f"ptr %in{k}" for k in range(len(inputs))] + [f"ptr %out{k or ''}" for k in range(len(outputs))]
-        text = code.function(f"define internal void @piece.{name}({', '.join(arguments)}) noinline #0")
-        found = Piece(name, text, code, count(nodes, [x for _, x in results]))
+        given, source = arguments(inputs, Graph())
+        found = Piece(name, pointers(inputs, outputs), source, stored(outputs, function(*given)))
         self.pieces.append(found)
         return found
+
+    def part(self, source: KernelSource) -> tuple[Part, Area]:
+        """A kernel's body, and room for its results."""
+        found = Part(len(self.parts), source, sum(len(part.source.arrays) for part in self.parts))
+        self.parts.append(found)
+        return found, self.area(slots(source.outputs) + source.spare)
 
     def table(self, name: str, values: Sequence[int]) -> str:
         """The name of a table of whole numbers, for `Procedure.lookup`."""
@@ -151,46 +218,67 @@ class Routines:
 
     def source(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> KernelSource:
         """The finished body; of the room, what `outputs` take comes first."""
-        T, main = self.lanes, self.procedures["body"]
+        T, main, parts = self.lanes, self.procedures["body"], [part.source for part in self.parts]
+        written = [piece.written(T) for piece in self.pieces]
         any_lane = f"declare i1 @llvm.vector.reduce.or.v{T.count}i1({T.truths})"
-        texts = [any_lane, declarations([piece.code for piece in self.pieces]), *self.tables]
-        texts += [piece.text for piece in self.pieces] + [procedure.text() for procedure in self.procedures.values()]
-        results = sum(int(np.prod(shape, dtype=int)) for shape in outputs)
-        length = sum(operations_in(piece.operations) for piece in self.pieces)
-        shapes = tuple(inputs), tuple(outputs)
-        return KernelSource(*shapes, joined(texts), self._slots - results, (), main.operations, self.started, T, length)
+        texts = [any_lane, declarations([code for _, code in written]), *self.tables, *(text for text, _ in written)]
+        texts += [procedure.text() for procedure in self.procedures.values()]
+        texts += [renamed(part.text, f"part{n}") for n, part in enumerate(parts)]
+        length = sum(operations_in(piece.operations) for piece in self.pieces) + sum(part.length for part in parts)
+        return KernelSource(
+            tuple(inputs),
+            tuple(outputs),
+            joined(texts),
+            self._slots - slots(outputs),
+            tuple(array for part in parts for array in part.arrays),
+            main.operations,
+            self.started,
+            T,
+            length,
+        )
 
 
 @final
 class Procedure:
-    """A function that calls pieces and procedures in loops.
-
-    Attributes
-    ----------
-    operations : Counter
-        As from `count`, loops taken as often as is usual.
-    """
+    """A function that calls pieces, procedures and parts in loops."""
 
     def __init__(self, name: str, lanes: Lanes) -> None:
         self.name: Final = name
-        self.operations: Final[Counter[str]] = Counter()
+        self._done: list[tuple[Piece | Procedure | Part, float]] = []
         self._lanes, self._lines, self._block, self._count, self._times = lanes, list[str](), "entry", 0, 1.0
+
+    @property
+    def operations(self) -> Counter[str]:
+        """As from `count`, loops taken as often as is usual."""
+        found: Counter[str] = Counter()
+        for what, times in self._done:
+            for name, n in what.operations.items():
+                found[name] += round(n * times)
+        return found
 
     def text(self) -> str:
         """The whole function."""
         lines, main = "\n".join(self._lines), self.name == "body"
-        head = "@body(ptr %in, ptr %out, ptr %data)" if main else f"@procedure.{self.name}(ptr %in, ptr %out)"
-        return f"define internal void {head} noinline #0 {{\nentry:\n{lines}\n  ret void\n}}\n"
+        head = "@body" if main else f"@procedure.{self.name}"
+        return f"define internal void {head}(ptr %in, ptr %out, ptr %data) noinline #0 {{\nentry:\n{lines}\n  ret void\n}}\n"
 
     def call(self, piece: Piece, *places: Place) -> None:
         """Inputs of a piece, then its results."""
-        self._counted(piece.operations)
-        self._put(f"call void @piece.{piece.name}({', '.join(f'ptr {self._pointer(place)}' for place in places)})")
+        self._done.append((piece, self._times))
+        given = ["ptr %in", "ptr %out"] if piece.shared else []
+        self._put(f"call void @piece.{piece.name}({', '.join([*given, *(f'ptr {self._pointer(place)}' for place in places)])})")
 
     def run(self, other: Procedure) -> None:
         """Another procedure."""
-        self._counted(other.operations)
-        self._put(f"call void @procedure.{other.name}(ptr %in, ptr %out)")
+        self._done.append((other, self._times))
+        self._put(f"call void @procedure.{other.name}(ptr %in, ptr %out, ptr %data)")
+
+    def compute(self, part: Part, given: Place, results: Place) -> None:
+        """A part: its inputs end to end, then the room that it was given."""
+        self._done.append((part, self._times))
+        tables = self._named(f"getelementptr ptr, ptr %data, i64 {part.table}")
+        places = f"ptr {self._pointer(given)}, ptr {self._pointer(results)}, ptr {tables}"
+        self._put(f"call void @body.part{part.number}({places})")
 
     def plus(self, index: Index, more: int) -> Index:
         """An index further on."""
@@ -249,10 +337,6 @@ class Procedure:
             far = self._named(f"mul i64 {index}, {stride}") if stride != 1 else index
             pointer = self._named(f"getelementptr {T}, ptr {pointer}, i64 {far}")
         return pointer
-
-    def _counted(self, operations: Counter[str]) -> None:
-        for name, n in operations.items():
-            self.operations[name] += round(n * self._times)
 
     def _named(self, text: str) -> str:
         self._count += 1

@@ -14,6 +14,9 @@ from kinetree.evaluation import body_of, numbers
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
 
+SHORT = 1e-150
+"""Length up to which a normal counts as zero."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -44,13 +47,20 @@ class Arranged:
     bodies : the k bodies that take part, by index
     sides : (place of the body, place of the other or -1 for the world) of each contact, places among `bodies`
     points (..., m, 3) : in the axes of the first body of each
-    frames (..., m, 3, 3) : normal and two tangents, as rows, world axes
+    normals (..., m, 3) : of any length, world axes
+    names : of the normals, in messages
     """
 
     bodies: tuple[int, ...]
     sides: tuple[tuple[int, int], ...]
     points: Array
-    frames: Array
+    normals: Array
+    names: tuple[str, ...]
+
+    @property
+    def frames(self) -> Array:
+        """Normal and two tangents, as rows, world axes (..., m, 3, 3). Raises InputError naming a normal that is zero."""
+        return frame(self.normals, self.names)
 
     @property
     def count(self) -> int:
@@ -81,7 +91,7 @@ def arranged(model: Model, contacts: Contact | Iterable[Contact]) -> Arranged:
         sides.append(tuple(-1 if k is None else bodies.setdefault(k, len(bodies)) for k in (own, other)))
     points = _vectors([contact.point for contact in listed], names, "point")
     normals = _vectors([contact.normal for contact in listed], names, "normal")
-    return Arranged(tuple(bodies), tuple(sides), points, frame(normals, [f"{name}: normal" for name in names]))
+    return Arranged(tuple(bodies), tuple(sides), points, normals, tuple(f"{name}: normal" for name in names))
 
 
 def frame(normal: Array, what: str | Sequence[str]) -> Array:
@@ -90,8 +100,8 @@ def frame(normal: Array, what: str | Sequence[str]) -> Array:
     what is the name of the normal in a message; or as many as the last batch axis is long.
     """
     largest = np.abs(normal).max(axis=-1, keepdims=True)
-    if not (largest > 1e-150).all():
-        first = tuple(np.argwhere(largest[..., 0] <= 1e-150)[0])
+    if not (largest > SHORT).all():
+        first = tuple(np.argwhere(largest[..., 0] <= SHORT)[0])
         name = what if isinstance(what, str) else what[first[-1]]
         raise InputError(f"{name} must not be zero, found {normal[first]}.")
     n = normal / largest

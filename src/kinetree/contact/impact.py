@@ -4,25 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.compiler.graph import where
-from kinetree.compiler.kernel import build_once
+from kinetree.compiler.graph import finite_check, where
+from kinetree.compiler.guard import Guarded
+from kinetree.compiler.kernel import KernelSource, Sources, build_once
+from kinetree.compiler.llvm import host_lanes
+from kinetree.compiler.looped.lower import NARROW
 from kinetree.compiler.routines import Area, Block, Routines
-from kinetree.contact.contacts import Contact, arranged
-from kinetree.contact.laws import positive
-from kinetree.contact.moving import moving, struck
+from kinetree.compiler.text import FLOAT64, Lanes
+from kinetree.compiler.words import REFUSED
+from kinetree.contact.contacts import SHORT, Arranged, Contact, arranged
+from kinetree.contact.laws import maximum, positive
+from kinetree.contact.moving import FEW, moving
 from kinetree.contact.restitution import Restitution
 from kinetree.contact.scene import LAWS
-from kinetree.contact.space import LOST, Sides, Space, inputs_of
+from kinetree.contact.space import Sides, Space
 from kinetree.errors import InputError
 from kinetree.evaluation import batch_of, checked_arguments
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array, Scalar
+
+LOST = 1e-12
+"""Of the terms that make up nᵀ Ω n: below, they cancel, and no impulse moves the contact in that direction."""
 
 __all__ = ["LOST", "Impact", "Residuals", "coefficients", "impact"]
 
@@ -103,68 +110,126 @@ def impact(
     if law not in LAWS:
         raise InputError(f"law must be one of {', '.join(map(repr, LAWS))}, found {law!r}.")
     found = arranged(model, contacts)
-    state = checked_arguments(impact, model, (q, v))
-    eps = coefficients(restitution, found.count, "restitution", 1.0)
-    mu = coefficients(friction, found.count, "friction", np.inf)
+    eps, mu = _wide(restitution, found.count, "restitution", 1.0), _wide(friction, found.count, "friction", np.inf)
     # Not by the friction of all states: what one gets must not depend on the others.
     d = 1 if mu.ndim == 1 and not mu.any() else 3
+    if model.nv == 0:
+        return _unmoved(model, found, q, v, eps, mu)
+    kernel, before = _kernel(model, law, found.bodies, found.sides, d), REFUSED[0]
+    try:
+        results = kernel(q, v, found.points, found.normals, eps, mu)
+    except (TypeError, ValueError) as failure:
+        _check(model, found, q, v, eps, mu)
+        raise InputError(f"impact of {model.name!r}: {failure}") from None
+    if REFUSED[0] != before:
+        _check(model, found, q, v, eps, mu)
+        if not np.isfinite(results[0]).all():
+            raise InputError(
+                f"impact of {model.name!r}: the velocities after it are not finite, although the input is. Either the numbers "
+                "given overflow, or the mass matrix is singular at this configuration."
+            )
+    after, impulses, joint_impulses, residuals, returned, lost = results
+    named = Residuals(*(residuals[..., k] for k in range(5)))
+    return Impact(after, impulses, joint_impulses, named, returned, lost != 0.0)
+
+
+def _unmoved(model: Model, found: Arranged, q: Any, v: Any, eps: Array, mu: Array) -> Impact:
+    """The impact of a model without coordinates: nothing moves, and no contact gives way."""
+    _check(model, found, q, v, eps, mu)
+    x, m = np.asarray(v, dtype=float), found.count
+    batch = np.broadcast_shapes(x.shape[:-1], found.points.shape[:-2], found.normals.shape[:-2], eps.shape[:-1], mu.shape[:-1])
+    none = np.zeros(batch)
+    impulses, passed = np.zeros((*batch, m, 3)), np.zeros((*batch, model.nbodies, 6))
+    eps = np.broadcast_to(eps, (*batch, m)).copy()
+    return Impact(np.zeros((*batch, 0)), impulses, passed, Residuals(*[none] * 5), eps, np.ones((*batch, m), dtype=bool))
+
+
+def _kernel(model: Model, law: str, bodies: tuple[int, ...], sides: Sides, d: int) -> np.ufunc:
+    """From q, v, points, normals, ε and μ: velocities after, impulses in world axes and of joints, residuals, ε, lost."""
+    key = impact, law, bodies, sides, d
+    if key not in model.kernels:
+        doc = f"An impact on {model.name}: (q, v, points, normals, restitution, friction)."
+
+        def source(lanes: Lanes) -> KernelSource:
+            return _source(lanes, model, law, bodies, sides, d)
+
+        def sources() -> Sources:
+            wide, narrow = host_lanes(), Lanes(NARROW // FLOAT64.bytes)
+            return source(wide), source(narrow) if model.nbodies > FEW and wide.bytes > NARROW else None
+
+        made = build_once("impact", doc, (model.digest, *key), sources, warn=False, frame=Guarded())
+        model.kernels[key] = made
+    return model.kernels[key]
+
+
+def _source(lanes: Lanes, model: Model, law: str, bodies: tuple[int, ...], sides: Sides, d: int) -> KernelSource:
+    m, n, routines = len(sides), d * len(sides), Routines(lanes)
+    shapes = [(model.nq,), (model.nv,), (m, 3), (m, 3), (m,), (m,)]
+    starts = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)]).tolist()
+    points, normals, eps, mu = (Area("%in", at, (size,)) for at, size in zip(starts[2:], (3, 3, 1, 1), strict=False))
+    results = [(model.nv,), (m, 3), (model.nbodies, 6), (5,), (m,), (m,), ()]
+    after, world, f, residuals, returned, gone, guard = (
+        routines.area(*shape or (1,), strides=strides)
+        for shape, strides in zip(results, ((1,), (3,), (6,), (1,), (1,), (1,), (1,)), strict=True)
+    )
+    moves = moving(routines, model, bodies)
+    space = Space(routines, sides, d, moves.R, moves.p, moves.V, points, normals)
+    delassus = moves.delassus(space)
+    lost, x, possible = routines.area(n, strides=(d,)), routines.area(n, strides=(d,)), routines.area(1)
+    restituted = Restitution(routines, law, m, space.u, space.A, eps, mu, lost, x, residuals, possible, d)
+    one, three, six, each = Block(), Block(3), Block(6), space.each
+    places = [routines.table(f"body{s}", [max(side[s], 0) for side in sides]) for s in range(2)]
+    both = any(other >= 0 for _, other in sides)
+    is_lost = routines.piece("is.lost", _is_lost, [space.square, each], [each, one])
+    nothing = routines.piece("no.wrench", lambda: np.zeros(6), [], [six])
+    act = routines.piece("act", lambda F, x, W: W + x @ F, [space.block, each, six], [six])
+    turn = routines.piece("turn", lambda N, x: x @ N, [space.directions, each], [three])
+    times = routines.piece("times", lambda a, b: a * b, [one, one], [one])
+    wrong = routines.piece("wrong.contact", _wrong, [three, three, one, one, one], [one])
+    with routines.procedure("body") as body:
+        moves.begin(body)
+        body.run(space.solve)
+        body.run(delassus)
+        with body.loop(0, m) as c:
+            body.call(is_lost, space.A[c, c], space.size[c], lost[c], gone[c])
+        body.run(restituted.solve)
+        with body.loop(0, len(bodies)) as j:
+            body.call(nothing, moves.W[j])
+        with body.loop(0, m) as c:
+            for side, table in enumerate(places[: 1 + both]):
+                j = body.lookup(table, c)
+                body.call(act, space.rows[c, side], x[c], moves.W[j], moves.W[j])
+            body.call(turn, space.frames[c], x[c], world[c])
+            body.call(times, possible[0], eps[c], returned[c])
+        moves.respond(body, after, f, guard)
+        with body.loop(0, m) as c:
+            body.call(wrong, points[c], normals[c], eps[c], mu[c], guard[0], guard[0])
+    return routines.source(shapes, results)
+
+
+def _wrong(point: Array, normal: Array, eps: Scalar, mu: Scalar, guard: Scalar) -> Scalar:
+    """More, or NaN, if what is said of a contact cannot be."""
+    outside = where(positive(-eps), 1.0, where(positive(eps - 1.0), 1.0, where(positive(-mu), 1.0, 0.0)))
+    largest = maximum(maximum(abs(normal[0]), abs(normal[1])), abs(normal[2]))
+    nothing = where(positive(largest - SHORT), 0.0, 1.0)
+    return guard + outside + nothing + finite_check(sum(point) + sum(normal) + mu)
+
+
+def _check(model: Model, found: Arranged, q: Any, v: Any, eps: Any, mu: Any) -> None:
+    """The message of what is wrong, if anything is."""
+    state = checked_arguments(impact, model, (q, v))
+    eps, mu = coefficients(eps, found.count, "restitution", 1.0), coefficients(mu, found.count, "friction", np.inf)
     arrays = {"q": (state["q"], 1), "v": (state["v"], 1), "points": (found.points, 2), "frames": (found.frames, 3)}
     arrays |= {"restitution": (eps, 1), "friction": (mu, 1)}
-    batch = batch_of(f"impact of {model.name!r}", {name: x.shape[: x.ndim - core] for name, (x, core) in arrays.items()})
-    flat = {
-        name: np.broadcast_to(x, batch + x.shape[x.ndim - core :]).reshape(-1, *x.shape[x.ndim - core :])
-        for name, (x, core) in arrays.items()
-    }
-    q, v, points, frames, eps, mu = flat.values()
-    moves = moving(model, q, v, found.bodies)
-    kernel = _kernel(law, len(found.bodies), found.sides, d)
-    impulses, W, residuals, returned, lost = kernel(*moves, points, frames, eps, mu)
-    after, joint_impulses = struck(model, q, v, W, found.bodies)
-    results = after, impulses, joint_impulses, *np.moveaxis(residuals, -1, 0), returned, lost != 0.0
-    after, impulses, joint_impulses, *residuals, returned, lost = (x.reshape(batch + x.shape[1:]) for x in results)
-    return Impact(after, impulses, joint_impulses, Residuals(*residuals), returned, lost)
+    batch_of(f"impact of {model.name!r}", {name: x.shape[: x.ndim - core] for name, (x, core) in arrays.items()})
 
 
-@cache
-def _kernel(law: str, k: int, sides: Sides, d: int) -> np.ufunc:
-    """From what moves, points, frames, ε and μ: impulses in world axes and on bodies, residuals, possible ε, what is lost."""
-    m = len(sides)
-
-    def sources() -> Any:
-        n, routines = d * m, Routines()
-        shapes = [*inputs_of(k, m), (m,), (m,)]
-        at = sum(int(np.prod(shape)) for shape in inputs_of(k, m))
-        eps, mu = Area("%in", at, (1,)), Area("%in", at + m, (1,))
-        world, W = routines.area(m, 3, strides=(3,)), routines.area(k, 6, strides=(6,))
-        residuals, returned, gone = routines.area(5), routines.area(m), routines.area(m)
-        space = Space(routines, k, sides, d)
-        lost, x, possible = routines.area(n, strides=(d,)), routines.area(n, strides=(d,)), routines.area(1)
-        restituted = Restitution(routines, law, m, space.u, space.A, eps, mu, lost, x, residuals, possible, d)
-        one, three, six, each = Block(), Block(3), Block(6), space.each
-        places = [routines.table(f"body{s}", [max(side[s], 0) for side in sides]) for s in range(2)]
-        both = any(other >= 0 for _, other in sides)
-        is_lost = routines.piece("is.lost", _is_lost, [Block(d, d, stride=n), each], [each, one])
-        nothing = routines.piece("no.wrench", lambda: np.zeros(6), [], [six])
-        act = routines.piece("act", lambda F, x, W: W + x @ F, [space.block, each, six], [six])
-        turn = routines.piece("turn", lambda N, x: x @ N, [space.directions, each], [three])
-        times = routines.piece("times", lambda a, b: a * b, [one, one], [one])
-        with routines.procedure("body") as body:
-            body.run(space.solve)
-            with body.loop(0, m) as c:
-                body.call(is_lost, space.A[c, c], space.size[c], lost[c], gone[c])
-            body.run(restituted.solve)
-            with body.loop(0, k) as j:
-                body.call(nothing, W[j])
-            with body.loop(0, m) as c:
-                for side, table in enumerate(places[: 1 + both]):
-                    j = body.lookup(table, c)
-                    body.call(act, space.rows[c, side], x[c], W[j], W[j])
-                body.call(turn, space.frames[c], x[c], world[c])
-                body.call(times, possible[0], eps[c], returned[c])
-        return routines.source(shapes, [(m, 3), (k, 6), (5,), (m,), (m,)]), None
-
-    doc = "Impulses of an impact: (C, R, p, V, points, frames, eps, mu)."
-    return build_once("impact", doc, (_kernel.__wrapped__, law, k, sides, d), sources, warn=False)
+def _wide(given: Any, m: int, what: str, most: float) -> Array:
+    """ε or μ (..., m), not checked where they are numbers in the right places."""
+    found = np.asarray(given)
+    if found.dtype.kind not in "fi" or (found.ndim and found.shape[-1] != m):
+        return coefficients(given, m, what, most)
+    return found if found.ndim else np.full(m, found, dtype=float)
 
 
 def _is_lost(A: Array, size: Array) -> tuple[Array, Scalar]:

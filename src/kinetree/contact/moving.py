@@ -1,58 +1,142 @@
-"""What contacts need of a model: how the bodies that take part move, and what impulses on them do to all."""
+"""What contacts need of a model, within one kernel: how the bodies that take part move, Delassus' matrix, and what impulses do.
+
+Straight-line code shares what follows from q between all three, articulated inertias above all. Where there are many bodies,
+each of them is loops over these.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import Any, final
 
 import numpy as np
 
 from kinetree.algorithms import impulse, kinematics, operational
-from kinetree.compiler.graph import Graph
-from kinetree.compiler.kernel import build_once, straight_source
-from kinetree.errors import InputError
-from kinetree.evaluation import evaluate
+from kinetree.compiler.cuts import Trace
+from kinetree.compiler.guard import body_guard, guard_value
+from kinetree.compiler.looped.lower import looped_source
+from kinetree.compiler.routines import Area, Block, Procedure, Routines
+from kinetree.contact.delassus import by_answers, by_blocks
+from kinetree.contact.space import Space
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
 
-FEW = 100
-"""Bodies up to which code for some of them is straight-line."""
+FEW = 60
+"""Bodies up to which code is straight-line."""
+ONE = Block()
 
 
-def moving(model: Model, q: Any, v: Any, bodies: tuple[int, ...]) -> tuple[Array, Array, Array, Array]:
-    """Of k bodies: blocks of Ω (..., 6k, 6k), rotations (..., k, 3, 3), origins (..., k, 3), velocities (..., k, 6)."""
-    C = evaluate(operational.compliance, model, q, bodies=bodies, frame="body")
-    return C, *evaluate(kinematics.some_motions, model, q, v, bodies=bodies)
+class Moving(ABC):
+    """A model at q and v, which have to be the first arguments of the kernel's body, and k of its bodies.
+
+    Attributes
+    ----------
+    R, p, V : Area
+        Rotations (3, 3), origins (3,) and velocities (6,) of these, once `begin` was called.
+    W : Area
+        Where impulses (6,) on them have to be put, in their axes.
+    """
+
+    R: Area
+    p: Area
+    V: Area
+    W: Area
+
+    def __init__(self, routines: Routines, model: Model, bodies: tuple[int, ...]) -> None:
+        self.routines, self.model, self.bodies = routines, model, bodies
+
+    @abstractmethod
+    def begin(self, p: Procedure) -> None:
+        """Finds R, p and V."""
+
+    @abstractmethod
+    def delassus(self, space: Space) -> Procedure:
+        """What fills A of a contact space."""
+
+    @abstractmethod
+    def respond(self, p: Procedure, after: Area, f: Area, guard: Area) -> None:
+        """Velocities (nv,) after the impulses W, what the joints pass on (nbodies, 6), and a number as of `guard_value`."""
 
 
-def struck(model: Model, q: Array, v: Array, wrenches: Array, bodies: tuple[int, ...]) -> tuple[Array, Array]:
-    """v (B, nv) after impulses (B, k, 6) on k bodies, and what the joints pass on (B, nbodies, 6)."""
-    if model.nv > 0 and model.nbodies <= FEW:
-        after, f = _kernel(model, bodies)(q, v, wrenches)
-    else:
-        W = np.zeros((len(wrenches), model.nbodies, 6))
-        W[:, list(bodies)] = wrenches
-        dv, _, f = evaluate(impulse.impulse_response, model, q, W)
-        after = v + dv
-    if not np.isfinite(after).all():
-        raise InputError(
-            f"impact of {model.name!r}: the velocities after it are not finite, although the input is. Either the numbers "
-            "given overflow, or the mass matrix is singular at this configuration."
-        )
-    return after, f
+@final
+class Straight(Moving):
+    """By straight-line code."""
+
+    def __init__(self, routines: Routines, model: Model, bodies: tuple[int, ...]) -> None:
+        super().__init__(routines, model, bodies)
+        k, self._trace = len(bodies), Trace(routines)
+        self._q, self._v = self._trace.at(_given(0), model.nq), self._trace.at(_given(model.nq), model.nv)
+        self.R, self.p, self.V = (routines.area(k, size, strides=(size,)) for size in (9, 3, 6))
+        self.W = routines.area(k, 6, strides=(6,))
+        moved = kinematics.some_motions(model, self._q, self._v, bodies=bodies)
+        for area, x in zip((self.R, self.p, self.V), moved, strict=True):
+            self._trace.keep(area, x)
+
+    def begin(self, p: Procedure) -> None:
+        p.call(self._trace.known)
+
+    def delassus(self, space: Space) -> Procedure:
+        return by_answers(self.routines, self._trace, self._q, self.model, self.bodies, space)
+
+    def respond(self, p: Procedure, after: Area, f: Area, guard: Area) -> None:
+        model, q, v = self.model, self._q, self._v
+
+        def answer(W: Array) -> tuple[Any, ...]:
+            results = impulse.struck(model, q, v, W, bodies=self.bodies)
+            return *results, guard_value(model, {"q": q, "v": v, "W": W}, list(results))
+
+        blocks = [Block(model.nv), Block(model.nbodies, 6), ONE]
+        respond = self._trace.piece("respond", answer, [Block(6 * len(self.bodies))], blocks)
+        p.call(respond, self.W[0], after[0], f[0], guard[0])
 
 
-def _kernel(model: Model, bodies: tuple[int, ...]) -> np.ufunc:
-    key = struck, bodies
-    if key not in model.kernels:
+@final
+class Looped(Moving):
+    """By loops over the bodies."""
 
-        def sources() -> Any:
-            graph = Graph()
-            q, v, W = given = [graph.input(shape) for shape in ((model.nq,), (model.nv,), (len(bodies), 6))]
-            wrenches = np.zeros((model.nbodies, 6), dtype=object)
-            wrenches[list(bodies)] = W
-            dv, _, f = impulse.impulse_response(model, q, wrenches)
-            return straight_source(graph, given, [v + dv, f]), None
+    def __init__(self, routines: Routines, model: Model, bodies: tuple[int, ...]) -> None:
+        super().__init__(routines, model, bodies)
+        k, nq, nv = len(bodies), model.nq, model.nv
+        state = {"q": (nq,), "v": (nv,)}
+        moved, _ = looped_source(_moved, model, state, {"bodies": bodies}, routines.lanes)
+        self._moved, room = routines.part(moved)
+        at = np.cumsum([room.slot, 36 * k * k, 9 * k, 3 * k]).tolist()
+        places = [Area(room.base, slot, size) for slot, size in zip(at, ((36 * k, 6), (9,), (3,), (6,)), strict=True)]
+        self._found, (self._C, self.R, self.p, self.V) = Area(room.base, room.slot, (1,)), places
+        shapes = {**state, "impulses": (6 * k,)}
+        struck, _ = looped_source(impulse.struck, model, shapes, {"bodies": bodies}, routines.lanes, body_guard)
+        self._struck, self._answer = routines.part(struck)
+        self._asked = routines.area(nq + nv + 6 * k, strides=(1,))
+        self.W = Area(self._asked.base, self._asked.slot + nq + nv, (6,))
 
-        doc = f"Velocities after impulses on some bodies of {model.name}, and those in all joints: (q, v, wrenches)."
-        model.kernels[key] = build_once("struck", doc, (model.digest, *key), sources, warn=False)
-    return model.kernels[key]
+    def begin(self, p: Procedure) -> None:
+        p.compute(self._moved, _given(0)[0], self._found[0])
+
+    def delassus(self, space: Space) -> Procedure:
+        return by_blocks(self.routines, self._C, len(self.bodies), space)
+
+    def respond(self, p: Procedure, after: Area, f: Area, guard: Area) -> None:
+        copy = self.routines.piece("copy.number", lambda x: x, [ONE], [ONE])
+        given, nv, passed = _given(0), self.model.nv, 6 * self.model.nbodies
+        found = Area(self._answer.base, self._answer.slot, (1,))
+        with p.loop(0, self.model.nq + nv) as k:
+            p.call(copy, given[k], self._asked[k])
+        p.compute(self._struck, self._asked[0], found[0])
+        for start, area, count in ((0, after, nv), (nv, f, passed), (nv + passed, guard, 1)):
+            source, target = Area(found.base, found.slot + start, (1,)), Area(area.base, area.slot, (1,))
+            with p.loop(0, count) as k:
+                p.call(copy, source[k], target[k])
+
+
+def moving(routines: Routines, model: Model, bodies: tuple[int, ...]) -> Moving:
+    """The one or the other."""
+    return (Straight if model.nbodies <= FEW else Looped)(routines, model, bodies)
+
+
+def _given(slot: int) -> Area:
+    return Area("%in", slot, (1,))
+
+
+def _moved(model: Model, q: Array, v: Array, *, bodies: tuple[int, ...]) -> tuple[Array, ...]:
+    C = operational.compliance(model, q, bodies=bodies, frame="body")
+    return C, *kinematics.some_motions(model, q, v, bodies=bodies)
