@@ -6,12 +6,12 @@ well; and where no corner approaches faster than its gap allows, none in between
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
-from kinetree.contact.contacts import frame
 from kinetree.spatial.scalars import Array
 
 SAME: Final = 1e-6
@@ -50,11 +50,13 @@ def _faces(bodies: Sequence[tuple[int, int]] | Array, normals: Array) -> list[li
 
 def _corners_of_one(points: Array, normal: Array, gap: Array) -> Array:
     """Which contacts of one face to keep."""
-    across = (points - points[0]) @ frame(normal, "a normal")[1:].T
+    across = (points - points[0]) @ _across(normal.tolist())
     size = float(np.abs(across).max())
     near = (np.abs(across[:, None] - across[None]).max(axis=-1) < BLUNT * size) & (gap[None] < gap[:, None] + FLAT)
     first = np.flatnonzero(~np.tril(near, -1).any(axis=1))  # of contacts in one place, one
-    hull = first[_hull(across[first], BLUNT * size * size)]
+    hull = first[_hull(across[first].tolist(), BLUNT * size * size)]
+    if len(hull) == len(gap):
+        return np.ones(len(gap), dtype=bool)
     linear = np.column_stack([np.ones(len(gap)), across])
     excess = gap - linear @ np.linalg.lstsq(linear[hull], gap[hull], rcond=None)[0]
     keep = excess < -FLAT
@@ -62,20 +64,30 @@ def _corners_of_one(points: Array, normal: Array, gap: Array) -> Array:
     return keep if np.abs(excess[hull]).max() < FLAT else np.ones(len(gap), dtype=bool)
 
 
-def _hull(points: Array, least: float) -> list[int]:
+def _across(n: Sequence[float]) -> Array:
+    """Two directions, as columns (3, 2), across a normal and each other, of length 1."""
+    x, y, z = n
+    sign = math.copysign(1.0, z)
+    a = -1.0 / (sign + z)
+    b = x * y * a
+    return np.array([[1.0 + sign * x * x * a, b], [sign * b, sign + y * y * a], [-sign * x, -y]])
+
+
+def _hull(points: list[list[float]], least: float) -> list[int]:
     """The corners of the convex hull of points (k, 2): a chain below, one above, less what spans too little."""
-    order = np.lexsort((points[:, 1], points[:, 0])).tolist()
+    order = sorted(range(len(points)), key=points.__getitem__)
     found: list[int] = []
     for walk in (order, order[::-1]):
         chain: list[int] = []
         for k in walk:
-            while len(chain) > 1 and _turn(*points[[chain[-2], chain[-1], k]].tolist()) <= 0.0:
+            while len(chain) > 1 and _turn(points[chain[-2]], points[chain[-1]], points[k]) <= 0.0:
                 chain.pop()
             chain.append(k)
         found += chain[:-1]
     while len(found) > 2:
-        spans = [_turn(*points[[found[n - 1], found[n], found[(n + 1) % len(found)]]].tolist()) for n in range(len(found))]
-        bluntest = int(np.argmin(spans))
+        corners = [points[k] for k in found]
+        spans = [_turn(*three) for three in zip(corners[-1:] + corners, corners, corners[1:] + corners[:1], strict=False)]
+        bluntest = spans.index(min(spans))
         if spans[bluntest] > least:
             break
         del found[bluntest]

@@ -3,7 +3,7 @@
 With gap g, rate ġ, the acceleration g̈ that it would have without contact, and â = max(−g̈, |gravity|)::
 
     fast      ġ < −â dt, and < −CLOSED/dt     faster than a step could make it
-    hit       fast, g ≤ CLOSED                an impact, now
+    hit       fast, g ≤ CLOSED                an impact, now; g ≤ AS_GOOD while others stay, for their steps are no better
     staying   g ≤ â dt²/2, or ≤ CLOSED; not fast; and not rising so that it stays away for dt: time-stepping
 
 In an impact ε of what would be back within dt, 2 ε |ġ| < â dt, counts as 0. That ends an accumulation of bounces: a body that
@@ -22,6 +22,8 @@ from kinetree.spatial.scalars import Array
 
 CLOSED: Final = 1e-9
 """Gap [m or rad] up to which a contact is closed, in any case."""
+AS_GOOD: Final = 1e-7
+"""Gap [m or rad] up to which what is fast is closed while something stays."""
 AHEAD: Final = 1.5
 """Of â dt²: what is no farther and not fast is taken along by a time-step, for it may close."""
 
@@ -29,8 +31,11 @@ AHEAD: Final = 1.5
 @final
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """Masks (n,) of the constraints that hit and that a time-step takes along, none where nothing stays; eps (n,), their ε."""
+    """Masks (n,) of the constraints that are closed, that hit, and that a time-step takes along, none where nothing stays; eps
+    (n,), their ε.
+    """
 
+    closed: Array
     hit: Array
     taken: Array
     eps: Array
@@ -49,6 +54,8 @@ def judged(seen: Seen, near: Array, acceleration: Array, restitution: Array, gra
     staying = (
         near & ~fast & (gap <= np.maximum(CLOSED, 0.5 * strong * dt)) & (rate <= np.maximum(-0.5 * acceleration * dt, rest))
     )
-    taken = near & ~fast & (gap <= np.maximum(CLOSED, AHEAD * strong * dt)) & staying.any()
+    stays = staying.any()
+    taken = near & ~fast & (gap <= np.maximum(CLOSED, AHEAD * strong * dt)) & stays
+    closed = gap <= (AS_GOOD if stays else CLOSED)
     short = (rate < 0.0) & (-2.0 * restitution * rate < strong)
-    return Judgement(fast & (gap <= CLOSED), taken, np.where(short, 0.0, restitution))
+    return Judgement(closed, fast & closed, taken, np.where(short, 0.0, restitution))

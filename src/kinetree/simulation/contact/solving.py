@@ -60,7 +60,7 @@ class Contacts:
 
     def blow(self, t: float, seen: Seen, v: Array, judgement: Judgement) -> Blow:
         """The impact of everything that is closed."""
-        closed = self.unilateral.essential(seen, np.flatnonzero(seen.gap <= CLOSED))
+        closed = self.unilateral.essential(seen, np.flatnonzero(judgement.closed))
         rows, lists = self.rows(seen, closed), self.unilateral
         u, eps = rows.J @ v, judgement.eps[closed]
         A, b, lost, mu, some = _with_room(rows, u, lists.friction[closed], eps)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Final, final
 
 import numpy as np
@@ -11,7 +11,8 @@ import numpy as np
 from kinetree import compilation, functions
 from kinetree.contact.scene import Scene
 from kinetree.model import Model
-from kinetree.simulation.contact.judgement import CLOSED, Judgement, judged, near
+from kinetree.simulation.contact.closing import closed, dips
+from kinetree.simulation.contact.judgement import AS_GOOD, CLOSED, Judgement, judged, near
 from kinetree.simulation.contact.solving import DEEP, Contacts
 from kinetree.simulation.contact.unilateral import Seen, Unilateral
 from kinetree.simulation.events import last_before
@@ -24,6 +25,9 @@ MOST: Final = 24
 """Impacts and moments of touching in one step that are told apart; what is left of the step is then one time-step."""
 DEPTH: Final = 8
 """Halvings in search of a gap that closes and opens within a step."""
+
+SHALLOW: Final = 2.0 * CLOSED
+"""How much deeper [m or rad] a gap that a time-step does not take along may be at its end."""
 
 SHORT: Final = 1e-3
 """Of dt: what is left of a step after an impact, if no longer, is too short for gaps to tell rates."""
@@ -53,7 +57,7 @@ class ContactStepper:
         self._gravity = float(np.linalg.norm(model.gravity))
         self._flown: tuple[float, Array, Array, float, State] | None = None
         self.happened: list[Blow] = []
-        self.pushes = self._pushed = np.zeros((len(contacts.unilateral.names), 3))
+        self.pushes = np.zeros((len(contacts.unilateral.names), 3))
 
     @property
     def contacts(self) -> Unilateral:
@@ -75,7 +79,7 @@ class ContactStepper:
     def _step(self, t: float, q: Array, y: Array, h: float) -> State:
         for _ in range(MOST):
             flight = partial(self._flight, t, q, y)
-            v, end = self._velocity(q, y), flight(h)
+            v = self._velocity(q, y)
             seen = self.contacts.seen(q, v)
             found = self._judged(seen, flight)
             if found.hit.any():
@@ -84,27 +88,23 @@ class ContactStepper:
                     self.happened.append(blow)
                     y = self._carried(q, blow.after)
                     continue
-            move, taken = flight, self.contacts.essential(seen, np.flatnonzero(found.taken))
+            taken = self.contacts.essential(seen, np.flatnonzero(found.taken))
+            along = cache(partial(self._along, t, seen, v, taken))
+            move: Move = (lambda s, along=along: along(s)[0]) if taken.size else flight
+            s = self._touching(t, seen, ~found.taken, move, h, move(h))
             if taken.size:
-                move = partial(self._along, t, seen, v, taken)
-                end = move(h)
-            pushed = self._pushed
-            s = self._touching(t, seen, ~found.taken, move, h, end)
-            if s is not None:
-                end, pushed = move(s), self._pushed
-            if taken.size:
-                self.pushes[taken] += pushed
+                self.pushes[taken] += along(h if s is None else s)[1]
             if s is None:
-                return end
-            (q, y), t, h = end, t + s, h - s
+                return move(h)
+            (q, y), t, h = move(s), t + s, h - s
         v = self._velocity(q, y)
         seen = self.contacts.seen(q, v)
         near_enough = seen.gap <= CLOSED + 2.0 * h * (np.abs(seen.rate) + self._gravity * h)
         within = self.contacts.essential(seen, np.flatnonzero(near_enough))
         if not within.size:
             return self._flight(t, q, y, h)
-        end = self._along(t, seen, v, within, h)
-        self.pushes[within] += self._pushed
+        end, pushed = self._along(t, seen, v, within, h)
+        self.pushes[within] += pushed
         return end
 
     def _flight(self, t: float, q: Array, y: Array, h: float) -> State:
@@ -120,13 +120,13 @@ class ContactStepper:
     def _judged(self, seen: Seen, flight: Move) -> Judgement:
         some = near(seen, self._gravity, self._dt)
         if not some.any():
-            return Judgement(some, some, seen.gap)
+            return Judgement(some, some, some, seen.gap)
         q, y = flight(self._dt)
         acceleration = (self.contacts.seen(q, self._velocity(q, y)).rate - seen.rate) / self._dt
         return judged(seen, some, acceleration, self.contacts.restitution, self._gravity, self._dt)
 
-    def _along(self, t: float, seen: Seen, v: Array, taken: Array, h: float) -> State:
-        """The state after a time-step h along contacts; the steps of it are those of RATTLE, with the laws of contact.
+    def _along(self, t: float, seen: Seen, v: Array, taken: Array, h: float) -> tuple[State, Array]:
+        """The state after a time-step h along contacts, and their impulses (k, 3). It is RATTLE with the laws of contact.
 
         A first blow at the start, such that gaps do not close beyond zero on average over the step; the motion of the
         integrator; a second blow at the end, for u⁺ ≥ 0. What penetrates even so is taken back, an older depth by part h/dt.
@@ -149,11 +149,10 @@ class ContactStepper:
         b = rows.J @ v
         b[::3] += np.where((gap > CLOSED) & (end.gap[taken] > CLOSED), end.gap[taken], 0.0) / h
         x = contacts.kick(rows, taken, b)
-        self._pushed = pushed + rows.directions.world(x)
         q, v, left = end.q, v + x @ rows.B, end.gap[taken] - allowed
         if left.min() < -DEEP:
             q = self._moved(q, contacts.lift(rows, left))
-        return q, self._carried(q, v)
+        return (q, self._carried(q, v)), pushed + rows.directions.world(x)
 
     def _ahead(self, t: float, q: Array, y: Array, h: float) -> tuple[Seen, Array]:
         q, y = self._flight(t, q, y, h)
@@ -163,13 +162,15 @@ class ContactStepper:
     def _touching(self, t: float, seen: Seen, watched: Array, move: Move, h: float, end: State) -> float | None:
         """When the first of the watched gaps closes: the last s before, or None.
 
-        A gap that is closed and opening counts when it is CLOSED deeper than it was. In flight the moment is found to rounding;
-        along contacts, where steps are no better, so that no gap is CLOSED open then.
+        A gap that is closed and opening counts when it is deeper than it was. In flight the moment is found to rounding, and
+        deeper is by CLOSED; along contacts, where steps are no better, it is found to AS_GOOD, and deeper is by SHALLOW.
         """
         if not watched.any():
             return None
         lists = self._contacts.unilateral
-        slack = np.where(seen.gap > CLOSED, 0.0, CLOSED - seen.gap)[watched]
+        flies = watched.all()
+        slack = np.where(seen.gap > CLOSED, 0.0, CLOSED - seen.gap) if flies else SHALLOW - np.minimum(seen.gap, 0.0)
+        slack = slack[watched]
 
         def look(q: Array, y: Array) -> tuple[Array, Array]:
             found = lists.seen(q, self._velocity(q, y))
@@ -179,14 +180,13 @@ class ContactStepper:
             return float((lists.gap(move(s)[0])[watched] + slack).min())
 
         first, last = (seen.gap[watched] + slack, seen.rate[watched]), look(*end)
-        s = _dips((0.0, *first), (h, *last), lambda s: look(*move(s)), DEPTH)
+        s = dips((0.0, *first), (h, *last), lambda s: look(*move(s)), DEPTH)
         if s is None:
             return None
-        tolerance = 2.0 * np.finfo(float).eps * max(abs(t), h)
-        if not watched.all():
-            closing = -min(first[1].min(), last[1].min())
-            tolerance = max(tolerance, 0.5 * CLOSED / max(closing, CLOSED / h))
-        return float(last_before(value, 0.0, s, float(first[0].min()), value(s), tolerance))
+        low, high, tolerance = float(first[0].min()), value(s), 2.0 * np.finfo(float).eps * max(abs(t), h)
+        if flies:
+            return float(last_before(value, 0.0, s, low, high, tolerance))
+        return closed(value, s, low, high, min(AS_GOOD, 0.5 * low), tolerance)
 
 
 def contact_stepper(
@@ -202,26 +202,3 @@ class _DivergedError(Exception):
 
     def __init__(self, state: State) -> None:
         self.state = state
-
-
-def _dips(a: tuple[float, Array, Array], b: tuple[float, Array, Array], look: Callable, depth: int) -> float | None:
-    """A time at which some gap is not positive between two at which gaps and rates are known, if there is one.
-
-    Distances of what moves straight on are convex in time and lie above their tangents: where these meet above zero there is
-    none; else that is where to look.
-    """
-    (start, low, falling), (end, high, rising) = a, b
-    if (high <= 0.0).any():
-        return end
-    turns = (falling < 0.0) & (rising > 0.0)
-    if not turns.any() or not depth:
-        return None
-    slope, width = np.where(turns, rising - falling, 1.0), end - start
-    meet = np.clip((high - low - rising * width) / -slope, 0.0, width)
-    lowest = np.where(turns, low + falling * meet, np.inf)
-    k = int(np.argmin(lowest))
-    if lowest[k] > 0.0:
-        return None
-    middle = (start + float(meet[k]), *look(start + float(meet[k])))
-    found = _dips(a, middle, look, depth - 1)
-    return found if found is not None else _dips(middle, b, look, depth - 1)
