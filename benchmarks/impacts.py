@@ -52,7 +52,7 @@ ABOUT = """# Impulses and impacts against Pinocchio
 Contacts with the ground: fingers and links of Panda, both feet of G1, the last and the middle link of chains; the
 velocities before are such that contacts without friction push. Ours is the time of `kt.impact` called from Python, from
 q and v to the velocities, impulses, impulses in all joints and residuals; of a batch of impulse responses, that of the
-kernel with `out=`; processor time, the median of three samples. Pinocchio's is what it spends in C++ alone, the least
+kernel for that body with `out=`; processor time, the median of three samples. Pinocchio's is what it spends in C++ alone, the least
 of three at each of 64 states: `aba` without velocity and gravity for the impulse response; the contacts' Jacobian and
 `impulseDynamics` for up to 4 contacts without friction, whose contacts also pull, so that there the states are such
 that none does; else `crba`, the Jacobian, the Cholesky factor of Delassus' matrix, and the quicker of its PGS and ADMM
@@ -175,17 +175,16 @@ def measured(case: Case, batch: int, counts: tuple[int, ...], repeats: int, samp
     q, v = states_of(case, where, batch)
     k, point, force = where.bodies[0], where.points[0], np.random.default_rng(1).normal(size=(batch, 3))
     one = seconds(lambda: kt.impulse_response(model, q[0], k, point, force[0]), repeats, least)
-    wrenches, kernel = np.zeros((batch, model.nbodies, 6)), kt.compile(kt.impulse_response, model)
-    R, p = kt.forward_kinematics(model, q)
-    own = np.einsum("bji,bj->bi", R[:, k], force)
-    wrenches[:, k] = np.concatenate([np.cross(point, own), own], axis=1)
-    out = tuple(np.empty_like(x) for x in kernel(q, wrenches))
-    many = seconds(lambda: kernel(q, wrenches, out=out), repeats, least) / batch
+    kernel, given = kt.compile(kt.impulse_response, model, body=k), np.concatenate([np.zeros_like(force), force], axis=1)
+    out = tuple(np.empty_like(x) for x in kernel(q, point, given))
+    many = seconds(lambda: kernel(q, point, given, out=out), repeats, least) / batch
     row = Row(*about, "impulse response", batch, one, many)
     if peers:
         some = slice(min(batch, sampled))
-        peer = PinocchioContacts(case, where, q[some], v[some], R[some], p[some])
-        spent, theirs = peer.impulse_responses(some.stop, k, wrenches[some, k])
+        R, p = kt.forward_kinematics(model, q[some])
+        own = np.einsum("bji,bj->bi", R[:, k], force[some])
+        peer = PinocchioContacts(case, where, q[some], v[some], R, p)
+        spent, theirs = peer.impulse_responses(some.stop, k, np.concatenate([np.cross(point, own), own], axis=1))
         error = difference(kt.impulse_response(model, q, k, point, force).dv[:sampled], theirs)
         row = Row(*about, "impulse response", batch, one, many, spent, "aba", error, error, 1.0)
     yield row

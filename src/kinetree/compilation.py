@@ -15,7 +15,7 @@ from kinetree.compiler.compile import LOWERINGS, kernel_of
 from kinetree.compiler.expressions import argument_names, kernel_of_expression
 from kinetree.errors import InputError
 from kinetree.evaluation import bodies_of, body_of, evaluate_reference, operators
-from kinetree.functions import algorithm_of, check_frame, difference
+from kinetree.functions import algorithm_of, algorithm_with, check_frame, difference
 from kinetree.model import Model
 
 
@@ -54,7 +54,8 @@ def compile(
     lowering : "unrolled", straight-line code for this model; "looped", each node function once per kind of body, for any size;
         "auto", by the number of operations; "segmented", `forward_dynamics` of one state of a serial chain of thousands of
         bodies, which is cut into segments, one for each lane of a vector
-    options : of a public function: `external=True` adds that argument; `body`, `bodies`, `frame` as in its call
+    options : of a public function: `external=True` adds that argument; `body`, `bodies`, `frame` as in its call.
+        `impulse_response` takes q and wrenches on all bodies, and with `body` q, a point and an impulse [moment; force] on it
 
     Raises
     ------
@@ -72,11 +73,12 @@ def compile(
         raise InputError("difference has no kernel: it runs through the NumPy reference. Call kinetree.difference.")
     if shapes is not None:
         raise InputError(f"shapes are for functions of yours; those of {function.__name__} follow from the model.")
-    if options.get("external") and "external" not in array_arguments(algorithm_of[function]):
+    algorithm = algorithm_with(function, options)
+    if options.get("external") and "external" not in array_arguments(algorithm):
         raise InputError(f"{function.__name__} takes no external wrenches: leave out external=True.")
     without = () if options.pop("external", False) else ("external",)
     fixed = _static_options(function, model, options)
-    return kernel_of(algorithm_of[function], model, without, fixed, lowering=lowering, dtype=number)
+    return kernel_of(algorithm, model, without, fixed, lowering=lowering, dtype=number)
 
 
 def reference(function: Callable[..., Any], model: Model, *arrays: ArrayLike | None, **options: Any) -> Any:
@@ -85,11 +87,11 @@ def reference(function: Callable[..., Any], model: Model, *arrays: ArrayLike | N
     Slow and plain; accepts complex arrays, so that derivatives can be taken by complex steps.
     """
     if function in algorithm_of:
-        given = [x for x in arrays if x is not None]
-        names = array_arguments(algorithm_of[function])
+        given, algorithm = [x for x in arrays if x is not None], algorithm_with(function, options)
+        names = array_arguments(algorithm)
         if not len(names) - ("external" in names) <= len(given) <= len(names):
             raise InputError(f"{function.__name__} takes the arrays ({', '.join(names)}), found {len(given)}.")
-        return evaluate_reference(algorithm_of[function], model, *given, **_static_options(function, model, options))
+        return evaluate_reference(algorithm, model, *given, **_static_options(function, model, options))
     _check_expression(function)
     if options:
         raise InputError(f"unknown options {sorted(options)}: a function of yours takes none.")
@@ -147,7 +149,7 @@ def _check_expression(function: Any) -> None:
 
 def _static_options(function: Callable[..., Any], model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
     """Options fixed at compilation, in the algorithm's order, defaults as in the public function."""
-    algorithm, public = algorithm_of[function], inspect.signature(function).parameters
+    algorithm, public = algorithm_with(function, given), inspect.signature(function).parameters
     known = [p.name for p in inspect.signature(algorithm).parameters.values() if p.kind is p.KEYWORD_ONLY]
     if set(given) - set(known):
         raise InputError(f"unknown options {sorted(set(given) - set(known))}; allowed: {sorted({*known, 'external'})}.")

@@ -7,7 +7,7 @@ A kernel made by `compile` checks nothing and behaves as NumPy ufuncs do: NaN in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -28,6 +28,13 @@ Bodies = str | int | Sequence[str | int]
 
 algorithm_of: dict[Callable[..., Any], Callable[..., Any]] = {}
 """The algorithm behind each public function."""
+variant_of: dict[tuple[Callable[..., Any], str], Callable[..., Any]] = {}
+"""Another one where an option is given."""
+
+
+def algorithm_with(function: Callable[..., Any], options: Iterable[str]) -> Callable[..., Any]:
+    """The algorithm behind a public function that is given options."""
+    return next((variant_of[function, name] for name in options if (function, name) in variant_of), algorithm_of[function])
 
 
 def _evaluates(algorithm: Callable[..., Any]) -> Callable[[Any], Any]:

@@ -7,10 +7,8 @@ import zoo
 from tolerance import assert_close, gamma
 
 import kinetree as kt
-from kinetree.algorithms.impulse import blow
 from kinetree.algorithms.impulse import impulse_response as sweeps
 from kinetree.algorithms.reference import interpret
-from kinetree.compiler.compile import kernel_of
 from kinetree.contact.chain import contact_wrench, origin_chain
 
 CHAINS = "001_chain3d_N5", "001_chain3d_N9"
@@ -75,8 +73,9 @@ def test_compiled_is_the_reference(name):
         assert_close(ours, theirs, 1e-11)
     assert_close(kt.compile(kt.impulse_response, model)(q, W)[0], found.dv, 1e-11)
     loops = kt.compile(kt.impulse_response, model, lowering="looped")(q, W)
-    point_by_point = kernel_of(blow, model, options={"body": model.nbodies - 1}, guarded=True, lowering="looped")
-    for several in (loops, point_by_point(q, point, impulse)):
+    options = {"body": model.body_names[-1]}
+    of_one = [kt.compile(kt.impulse_response, model, lowering=how, **options)(q, point, impulse) for how in ("auto", "looped")]
+    for several in (loops, *of_one, kt.reference(kt.impulse_response, model, q, point, impulse, **options)):
         for ours, theirs in zip(several, (found.dv, found.twists, found.joint_impulses), strict=True):
             assert_close(ours, theirs, 1e-11)
 

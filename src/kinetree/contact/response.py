@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.algorithms import impulse as impulses
 from kinetree.evaluation import body_of, evaluate, numbers
-from kinetree.functions import algorithm_of
+from kinetree.functions import algorithm_of, variant_of
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
 
@@ -57,3 +57,4 @@ def impulse_response(model: Model, q: ArrayLike, body: str | int, point: ArrayLi
 
 
 algorithm_of[impulse_response] = impulses.impulse_response
+variant_of[impulse_response, "body"] = impulses.blow
