@@ -52,8 +52,8 @@ ABOUT = """# Impulses and impacts against Pinocchio
 Contacts with the ground: fingers and links of Panda, both feet of G1, the last and the middle link of chains; the
 velocities before are such that contacts without friction push. Ours is the time of `kt.impact` called from Python, from
 q and v to the velocities, impulses, impulses in all joints and residuals; of a batch of impulse responses, that of the
-kernel for that body with `out=`; processor time, the median of three samples. Pinocchio's is what it spends in C++ alone, the least
-of three at each of 64 states: `aba` without velocity and gravity for the impulse response; the contacts' Jacobian and
+kernel for that body with `out=`; processor time, the median of three samples. Pinocchio's is what it spends in C++ alone,
+the least of three at each of 64 states: `aba` without velocity and gravity for the impulse response; the contacts' Jacobian and
 `impulseDynamics` for up to 4 contacts without friction, whose contacts also pull, so that there the states are such
 that none does; else `crba`, the Jacobian, the Cholesky factor of Delassus' matrix, and the quicker of its PGS and ADMM
 solvers, to its own tolerance of {tolerance:g}. It is given contacts' frames and velocities, and not asked for
