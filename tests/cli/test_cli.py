@@ -8,10 +8,12 @@ import sys
 import numpy as np
 import pytest
 
+import kinetree as kt
 from kinetree import functions
 from kinetree.algorithms.inverse import gravity_force
 from kinetree.cli import main
 from kinetree.compiler.compile import kernel_of
+from kinetree.contact import Sphere
 from kinetree.model.examples import EXAMPLES, example
 from kinetree.simulation import load_run
 
@@ -83,6 +85,24 @@ def test_simulate_the_impact_of_two_links(capsys, tmp_path):
     assert np.allclose(soft["after"], soft["before"] + jump / 1.5, atol=1e-11)
     assert main(["simulate", "double-pendulum", "--friction", "0.5", "--out", out]) == 2
     assert "--friction is for contacts: add --floor 0" in capsys.readouterr().err
+
+
+def test_simulate_bodies_that_touch_each_other(capsys, tmp_path):
+    """A trunk whose shin overlaps it from the start, and whose thigh's range leaves out zero, falls on a floor."""
+    solid, ends = kt.Inertia(1.0, tensor=0.01 * np.eye(3)), kt.Limits(0.3, 1.0, np.inf, np.inf)
+    trunk = kt.Body("trunk", None, kt.Free(), inertia=solid, shapes=Sphere(0.1))
+    thigh = kt.Body("thigh", "trunk", kt.Revolute([0, 1, 0]), inertia=solid, shapes=Sphere(0.1), limits=ends)
+    shin = kt.Body("shin", "thigh", kt.Revolute([0, 1, 0]), kt.Pose(translation=[0, 0, 0.1]), solid, shapes=Sphere(0.1))
+    other = kt.Body("arm", "thigh", kt.Revolute([0, 1, 0]), kt.Pose(translation=[0.4, 0, 0]), solid, shapes=Sphere(0.1))
+    file, out = tmp_path / "robot.json", ["--duration", "0.2", "--out", str(tmp_path / "a.npz")]
+    kt.Model([trunk, thigh, shin, other]).save(file)
+    assert main(["simulate", str(file), "--floor", "-0.3", "--self-contact", "--friction", "0.5", *out]) == 0
+    said = capsys.readouterr().out
+    assert "overlap at the start, and may: 'shin' and 'trunk'" in said and "impact at t = " in said
+    run = load_run(tmp_path / "a.npz")
+    assert run.q[0, 7] == 0.3 and ("'arm' and 'trunk'" in str(run.contacts)) and "'shin' and 'trunk'" not in str(run.contacts)
+    alone = answer(capsys, "simulate", str(file), "--self-contact", *out)
+    assert alone["impacts"] == [] and not any("ground" in name for name in load_run(tmp_path / "a.npz").contacts)
 
 
 def test_simulate_goes_on_from_a_run(capsys, tmp_path, monkeypatch):

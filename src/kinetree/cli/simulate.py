@@ -10,12 +10,14 @@ import numpy as np
 
 from kinetree.cli.report import Report, add_row, heading, table
 from kinetree.cli.source import Source, coordinates, velocities
-from kinetree.contact.scene import Scene
+from kinetree.contact.apart import apart
+from kinetree.contact.scene import Scene, pairs_of
 from kinetree.errors import InputError, MissingExtraError
 from kinetree.model import Model, Plane
 from kinetree.simulation import Run, SimulationStopped, audit, load_run, simulate
 from kinetree.simulation.auditing import Row, laws
 from kinetree.simulation.auditing.audit import HEADINGS, NUMERIC, cells_of
+from kinetree.simulation.contact.ends import ends_of
 from kinetree.simulation.impacts import Blow
 from kinetree.simulation.settings import SETTINGS, Setting
 
@@ -62,9 +64,9 @@ class Simulate(Source):
     floor: float | None = None
     """Height [m] of a floor under everything that has shapes; joints do not pass their limits either."""
     self_contact: bool = False
-    """Bodies do not pass through each other, with --floor."""
+    """Bodies do not pass through each other, but those that overlap at the start; joints do not pass their limits either."""
     friction: float | None = None
-    """Coulomb's coefficient of all contacts, with --floor or an example that touches something; 0 where not given."""
+    """Coulomb's coefficient of all contacts there are; 0 where not given."""
     restitution: float | None = None
     """Of all contacts, from 0 to 1, likewise."""
     no_passive: bool = False
@@ -82,7 +84,8 @@ class Simulate(Source):
             raise InputError(f"--out: {self.out}: a run is saved as .npz")
         model = self.model()
         earlier, setting = self._earlier(model), self._setting(model)
-        (q0, v0), scene = self._start(model, setting), self._scene(setting)
+        q0, v0 = self._start(model, setting)
+        scene, overlapping = self._scene(model, setting, q0 if earlier is None else earlier.q[0])
         try:
             later = simulate(
                 model,
@@ -136,7 +139,9 @@ class Simulate(Source):
         speed = f"{steps:,} steps of {run.integrator} in {wall:.3g} s ({steps / wall:,.0f} steps/s)"
         wrote = "wrote " + ", ".join(filter(None, (self.out, picture, drifts)))
         title = f"{run.model_name}: what was conserved over {run.t[-1]:g} s"
-        lines = [line for line in (run.message, *_impacts(run), *_too_fast(model, run), speed, wrote, note) if line]
+        lines = [
+            line for line in (run.message, overlapping, *_impacts(run), *_too_fast(model, run), speed, wrote, note) if line
+        ]
         return Report(data, [heading(title), _drawn(rows), *lines], 130 if run.status == "interrupted" else 0)
 
     def _earlier(self, model: Model) -> Run | None:
@@ -150,25 +155,31 @@ class Simulate(Source):
         return load_run(self.restart, model)
 
     def _setting(self, model: Model) -> Setting | None:
-        """Of a named example that touches something, unless a floor is asked for."""
-        named = self.file in SETTINGS and not Path(self.file).is_file() and self.floor is None
+        """Of a named example that touches something, unless other contacts are asked for."""
+        asked = self.self_contact or self.floor is not None
+        named = self.file in SETTINGS and not Path(self.file).is_file() and not asked
         return SETTINGS[self.file](model) if named else None
 
-    def _scene(self, setting: Setting | None) -> Scene | None:
+    def _scene(self, model: Model, setting: Setting | None, q0: Any) -> tuple[Scene | None, str]:
+        """The scene, and a line that says what of it overlaps at the start."""
         given = {name: x for name in ("friction", "restitution") if (x := getattr(self, name)) is not None}
         if setting is not None:
-            return replace(setting.scene, **given)
-        if given and self.floor is None:
-            raise InputError(f"--{next(iter(given))} is for contacts: add --floor 0, or another height.")
-        if self.floor is None:
-            return None
-        return Scene(ground=Plane(offset=self.floor), pairs=None if self.self_contact else "ground", **given)
+            return replace(setting.scene, **given), ""
+        if given and self.floor is None and not self.self_contact:
+            raise InputError(f"--{next(iter(given))} is for contacts: add --floor 0, or another height, or --self-contact.")
+        ground = () if self.floor is None else Plane(offset=self.floor)
+        if not self.self_contact:
+            return None if self.floor is None else Scene(ground, pairs="ground", **given), ""
+        scene = Scene(ground, **given)
+        found = apart(model, scene, ends_of(model, scene.limits).within(model.neutral()) if q0 is None else q0)
+        return found, _overlapping(model, scene, found)
 
     def _start(self, model: Model, setting: Setting | None) -> tuple[Any, Any]:
         if self.random is None and self.q0 is None and self.v0 is None:
             return (None, None) if setting is None or self.restart is not None else (setting.q0, setting.v0)
         if self.random is None:
-            return coordinates(model, self.q0, "--q0"), velocities(model, self.v0, "--v0")
+            q0 = None if self.q0 is None else coordinates(model, self.q0, "--q0")
+            return q0, velocities(model, self.v0, "--v0")
         if self.q0 is not None or self.v0 is not None:
             raise InputError("--random chooses the initial state; leave out --q0 and --v0.")
         if self.random < 0:
@@ -186,6 +197,15 @@ class Simulate(Source):
                 raise
             return None, f"no picture: {missing}"
         return path, ""
+
+
+def _overlapping(model: Model, whole: Scene, left: Scene) -> str:
+    """Which pairs of bodies a scene has and what is left of it has not."""
+    pairs = {(pair.first, pair.second): None for pair in pairs_of(model, whole)}
+    kept = {(pair.first, pair.second) for pair in pairs_of(model, left)}
+    names = [f"{model.body_names[a]!r} and {model.body_names[b]!r}" for a, b in pairs if (a, b) not in kept]
+    more = f"; and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
+    return f"overlap at the start, and may: {'; '.join(names[:MOST_TOLD])}{more}" if names else ""
 
 
 def _too_fast(model: Model, run: Run) -> list[str]:
@@ -215,9 +235,11 @@ def _impacts(run: Run) -> list[str]:
     """A line for each of the first impacts, and how many there were."""
     lines = []
     for blow in run.impacts[:MOST_TOLD]:
-        sizes = np.linalg.norm(blow.impulses, axis=1)
-        where = "; ".join(f"{run.contacts[k]}, {x:.4g} N s" for k, x in zip(blow.contacts[:3], sizes, strict=False))
-        more = f"; and {len(sizes) - 3} more" if len(sizes) > 3 else ""
+        pushed: dict[str, Any] = {}
+        for k, x in zip(blow.contacts, blow.impulses, strict=True):
+            pushed[run.contacts[k]] = pushed.get(run.contacts[k], 0.0) + x
+        where = "; ".join(f"{name}, {np.linalg.norm(x):.4g} N s" for name, x in list(pushed.items())[:3])
+        more = f"; and {len(pushed) - 3} more" if len(pushed) > 3 else ""
         lines.append(f"impact at t = {blow.t:.6g} s, {blow.energy:.4g} J: {where}{more}")
     rest = len(run.impacts) - MOST_TOLD
     return [*lines, f"and {rest} more impacts"] if rest > 0 else lines

@@ -4,6 +4,7 @@ contacts → contact space (Delassus' matrix) → impulses (Gauss–Seidel, Newt
 shapes → scene → features → gaps
 """
 
+from kinetree.contact.apart import apart
 from kinetree.contact.contacts import Contact
 from kinetree.contact.gaps import Candidates, Touching, candidates
 from kinetree.contact.impact import Impact, Residuals, impact
@@ -27,6 +28,7 @@ __all__ = [
     "Shape",
     "Sphere",
     "Touching",
+    "apart",
     "candidates",
     "impact",
     "impulse_response",

@@ -17,7 +17,7 @@ from kinetree.simulation.clock import clock
 from kinetree.simulation.contact.ends import without_stops
 from kinetree.simulation.contact.stepper import ContactStepper, contact_stepper
 from kinetree.simulation.contact.touched import Touched
-from kinetree.simulation.contact.unilateral import check_scene, check_start
+from kinetree.simulation.contact.unilateral import check_start
 from kinetree.simulation.control import applied, control_signal, external_signal
 from kinetree.simulation.events import Watch, events_of
 from kinetree.simulation.labels import velocity_labels
@@ -64,7 +64,8 @@ def simulate(
 
     Parameters
     ----------
-    q0 (nq,), v0 (nv,) : initial state; the neutral configuration and rest where not given
+    q0 (nq,), v0 (nv,) : initial state; the neutral configuration, of joints that end elsewhere their nearest end where those
+        are contacts, and rest where not given
     duration [s] : how long, from the start or the restart
     dt [s] : time step, 1 ms
     control : joint forces [N m or N]: None, a constant (nv,), a `Table` or pair (times (K,), taus (K, nv)), or a function
@@ -103,14 +104,13 @@ def simulate(
     Cost: O(N) per call of the dynamics, 4 a step for rk4, 1 for semi-implicit-euler; implicit rules repeat until their
     equations are solved to rounding, some 4 to 10 times, "gauss-legendre-4" twice in each.
     """
-    q, v, p = initial_state(model, q0, v0, restart)
+    q, v, p = initial_state(model, q0, v0, restart, contact)
     how = manner(
         model, restart, dt=dt, form=form, integrator=integrator, store_every=store_every, rtol=rtol, atol=atol, passive=passive
     )
     time = clock(duration, how.dt, restart)
     drives = control_signal(model, control), external_signal(model, external)
     carried, velocity = maps_of(model, how.form)
-    check_scene(contact, restart)
     acting = without_stops(model if how.passive else model.without_resistance, contact)
     step, forces = stepper(acting, how.form, how.integrator, *drives, how.rtol, how.atol), applied(acting, *drives)
     if contact is not None:

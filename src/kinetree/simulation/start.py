@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.contact.scene import Scene
 from kinetree.errors import InputError
 from kinetree.evaluation import checked_arguments
 from kinetree.model import Model
@@ -21,6 +22,8 @@ from kinetree.simulation.checks import (
     truth,
     whole_number,
 )
+from kinetree.simulation.contact.ends import ends_of
+from kinetree.simulation.contact.unilateral import check_scene
 from kinetree.simulation.run import Run
 from kinetree.spatial.scalars import Array
 
@@ -29,16 +32,19 @@ RESOLVED = 2.0
 
 
 def initial_state(
-    model: Model, q0: ArrayLike | None, v0: ArrayLike | None, earlier: Run | None
+    model: Model, q0: ArrayLike | None, v0: ArrayLike | None, earlier: Run | None, contact: Scene | None
 ) -> tuple[Array, Array, Array | None]:
-    """(q, v, p): what is not given is neutral and at rest, or of the end of an earlier run.
+    """(q, v, p): what is not given is neutral, but not beyond ends that are contacts, and at rest; or of the end of a run.
 
     p (nv,) are the momenta that run carried, None where it carried none or the state is another.
     """
     check_movable(model)
     if earlier is not None:
         _check_same(model, earlier)
+    check_scene(contact, earlier)
     q_usual, v_usual = (model.neutral(), np.zeros(model.nv)) if earlier is None else (earlier.q[-1], earlier.v[-1])
+    if earlier is None and contact is not None:
+        q_usual = ends_of(model, contact.limits).within(q_usual)
     given = q_usual if q0 is None else q0, v_usual if v0 is None else v0
     checked_arguments(_simulate, model, given)
     q, v = np.array(given[0], dtype=float), np.array(given[1], dtype=float)

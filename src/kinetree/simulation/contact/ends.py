@@ -31,6 +31,12 @@ class Ends:
         """How far each is away (n,) [rad or m]."""
         return self.side * (q[self.q_index] - self.at)
 
+    def within(self, q: Array) -> Array:
+        """q (nq,) with joints that are beyond an end at that end."""
+        beyond, q = self.gap(q) < 0.0, q.copy()
+        q[self.q_index[beyond]] = self.at[beyond]
+        return q
+
 
 def ends_of(model: Model, wanted: bool) -> Ends:
     """Those of a model; none where they are not wanted."""

@@ -161,7 +161,8 @@ def check_start(constraints: Unilateral, q: Array) -> None:
             way = (
                 "Start higher, or with the ground lower: Scene(ground=Plane(offset=...)), --floor HEIGHT."
                 if constraints.bodies[k, 1] == GROUND
-                else 'Start apart, or leave the pair out: Scene(pairs="ground") has contacts with the ground alone.'
+                else "Start apart, or leave out what overlaps: kinetree.contact.apart(model, scene, q0) is the scene without; "
+                'Scene(pairs="ground") has contacts with the ground alone.'
             )
             raise InputError(
                 f"q0 penetrates: {constraints.names[k]} by {-gap[k]:.4g} m{more}; at most {START:g} m counts as touching. {way}"
