@@ -254,6 +254,23 @@ def test_work_where_bodies_touch_is_that_along_the_way():
     assert f"contacts took {-sum(blow.energy for blow in run.impacts):.3g} J" in row.note
 
 
+def test_energy_that_contacts_take(tmp_path):
+    """Where it rises a little in between, by the error of steps along contacts, it falls and the rise is told; else it drifts."""
+    tensor = np.diag([0.17, 0.17, 0.08]) / 12
+    tall = kt.Body("tall", None, kt.Free(), inertia=kt.Inertia(1.0, tensor=tensor), shapes=kt.contact.Box((0.2, 0.2, 0.36)))
+    q, contact = np.array([np.cos(0.1), 0, np.sin(0.1), 0, 0, 0, 0.26]), kt.contact.Scene(friction=1.0)
+    run = kt.simulate(kt.Model([tall]), q, duration=0.6, dt=4e-3, contact=contact)
+    audit = kt.audit(run)
+    row = audit["total energy"]
+    assert row.verdict == "falls" and audit.passed and row.relative > audit.tolerance
+    took = float((run.energy[0] - run.energy).max())
+    assert row.note == f"contacts took {took:.3g} J, and gave {row.drift:.2g} J back at most" and row.drift < 1e-3 * took
+    audit.plot(tmp_path / "audit.png")
+    v = run.v.copy()
+    v[60:] *= 1.2
+    assert kt.audit(replace(run, v=v))["total energy"].verdict == "drifts"
+
+
 def test_integral_of_few_states():
     for count in (1, 2, 3, 4):
         t = np.linspace(0, 1, count)

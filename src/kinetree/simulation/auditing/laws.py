@@ -15,6 +15,9 @@ from kinetree.simulation.labels import velocity_labels
 from kinetree.simulation.run import Run
 from kinetree.spatial.scalars import Array
 
+SHARE = 1e-3
+"""Of the energy that contacts took: up to what rise in between it counts as falling. Their steps are of second order."""
+
 
 def laws(model: Model, run: Run, tolerance: float = TOLERANCE) -> tuple[Row, ...]:
     """The rows of everything that a law says this run should keep.
@@ -75,10 +78,17 @@ def _energy(model: Model, run: Run, momenta: Array, tolerance: float) -> Row:
     where = _busiest(model, run, momenta, gained)
     start, error = kinetic[0] + potential[0], np.abs(gained)
     row = conserved(name, "J", start, run.t, error, scale, tolerance, where, acting, doubt)
-    if not touched(run) or row.verdict != "conserved":
-        return row
-    took = f"contacts took {max(0.0, float(-taken[-1])):.3g} J"
-    return replace(row, verdict="only falls", note="; ".join(filter(None, (took, row.note))))
+    return _falling(row, max(0.0, -float(taken.min()))) if touched(run) else row
+
+
+def _falling(row: Row, taken: float) -> Row:
+    """The row of an energy that contacts may take, and took so much of [J]; its error is by how much it ever rose."""
+    note = f"contacts took {taken:.3g} J"
+    if row.verdict == "conserved":
+        return replace(row, verdict="only falls", note="; ".join(filter(None, (note, row.note))))
+    if row.verdict == "drifts" and row.drift <= SHARE * taken:
+        return replace(row, verdict="falls", note=f"{note}, and gave {row.drift:.2g} J back at most")
+    return row
 
 
 def _busiest(model: Model, run: Run, momenta: Array, gained: Array) -> str:

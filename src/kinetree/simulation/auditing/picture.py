@@ -22,7 +22,7 @@ FLOOR = 1e-18
 """The lowest deviation drawn, below every rounding."""
 ROUNDING = 1e-14
 """A deviation below it jumps from state to state, and is drawn as dots."""
-MARKS = {"conserved": "✓", "agree": "✓", "drifts": "✗", "differ": "✗", "undecided": "?"}
+MARKS = {"conserved": "✓", "agree": "✓", "only falls": "✓", "falls": "✓", "drifts": "✗", "differ": "✗", "undecided": "?"}
 
 
 def picture(audit: Audit, path: str | os.PathLike[str] | None = None) -> Figure:

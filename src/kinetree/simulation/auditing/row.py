@@ -23,8 +23,9 @@ class Row:
     quantity, unit; start, its size at the start; drift, the largest deviation, relative to the scale of what it is made of
     where `relative` says so; when [s] that was; where, the joint that it points to; expected, whether a law conserves
     it in this run; verdict, "conserved", "drifts", "undecided" (the deviation is no larger than the error of finding it),
-    "not expected", or for two ways to one number "agree", "differ"; note, why, or how it drifts. times and error are the
-    deviation over time, doubt (K,) what of it may be the error of finding it.
+    "not expected", of energy that contacts take "only falls", or "falls" where it rises a little in between; for two ways to
+    one number "agree", "differ"; note, why, or how it drifts. times and error are the deviation over time, doubt (K,) what of
+    it may be the error of finding it.
     """
 
     quantity: str
