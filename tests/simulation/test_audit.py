@@ -255,7 +255,7 @@ def test_work_where_bodies_touch_is_that_along_the_way():
 
 
 def test_energy_that_contacts_take(tmp_path):
-    """Where it rises a little in between, by the error of steps along contacts, it falls and the rise is told; else it drifts."""
+    """Where it rises a little in between, by the error of steps along contacts, it falls and the rise is told."""
     tensor = np.diag([0.17, 0.17, 0.08]) / 12
     tall = kt.Body("tall", None, kt.Free(), inertia=kt.Inertia(1.0, tensor=tensor), shapes=kt.contact.Box((0.2, 0.2, 0.36)))
     q, contact = np.array([np.cos(0.1), 0, np.sin(0.1), 0, 0, 0, 0.26]), kt.contact.Scene(friction=1.0)
