@@ -64,13 +64,15 @@ class Area:
 
 @final
 class Block:
-    """The shape of what a piece reads or writes, () a number; rows lie `stride` slots apart, or end to end."""
+    """The shape of what a piece reads or writes, () a number; rows lie `stride` slots apart, or end to end; or all numbers
+    have slots of their own."""
 
-    def __init__(self, *shape: int, stride: int | None = None) -> None:
-        self.shape: Final = shape
+    def __init__(self, *shape: int, stride: int | None = None, slots: list[int] | None = None) -> None:
         columns = shape[-1] if shape else 1
         rows = int(np.prod(shape[:-1], dtype=int))
-        self.slots: Final = [r * (stride or columns) + k for r in range(rows) for k in range(columns)]
+        regular = (r * (stride or columns) + k for r in range(rows) for k in range(columns))
+        self.shape: Final = shape
+        self.slots: Final = list(regular) if slots is None else slots
 
 
 @final
@@ -89,6 +91,8 @@ class Piece:
         Argument and slot, and what is stored there.
     shared : bool
         Whether its first two arguments are those of the body.
+    early : tuple
+        Inputs that are read before anything is written.
     """
 
     name: str
@@ -96,13 +100,14 @@ class Piece:
     source: dict[int, tuple[str, int]]
     results: list[tuple[tuple[str, int], Expr | float]]
     shared: bool = False
+    early: tuple[Expr, ...] = ()
 
     @property
     def nodes(self) -> list[Expr]:
         """What it computes, in order."""
         values = [x for _, x in self.results]
         graph = next((x.graph for x in values if isinstance(x, Expr)), None)
-        return [] if graph is None else live_nodes(graph, values)
+        return [] if graph is None else live_nodes(graph, [*self.early, *values])
 
     @property
     def operations(self) -> Counter[str]:
@@ -191,10 +196,14 @@ class Routines:
         self._slots += int(np.prod(shape, dtype=int))
         return room
 
-    def piece(self, name: str, function: Callable[..., Any], inputs: Sequence[Block], outputs: Sequence[Block]) -> Piece:
-        """The trace of a function of arrays that returns one, or a tuple of them."""
+    def piece(
+        self, name: str, function: Callable[..., Any], inputs: Sequence[Block], outputs: Sequence[Block], early: int = 0
+    ) -> Piece:
+        """The trace of a function of arrays that returns one, or a tuple of them; the first `early` inputs are read before
+        anything is written."""
         given, source = arguments(inputs, Graph())
-        found = Piece(name, pointers(inputs, outputs), source, stored(outputs, function(*given)))
+        soon = tuple(x for array in given[:early] for x in np.ravel(array))
+        found = Piece(name, pointers(inputs, outputs), source, stored(outputs, function(*given)), early=soon)
         self.pieces.append(found)
         return found
 

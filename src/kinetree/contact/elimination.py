@@ -1,7 +1,8 @@
 """Linear equations of contacts, d for each, in compiled loops: Gauss' elimination without exchange of rows.
 
 The matrices are A with its rows scaled, or rows of the identity, or what lies between where a contact slips, and a little more
-on the diagonal; none of these asks for an exchange, and what rounding costs, the next step of Newton's method returns.
+on the diagonal; none of these asks for an exchange, and what rounding costs, the next step of Newton's method returns. Their
+diagonals are about 1: a pivot that is nothing but rounding is taken to be larger, which leaves out what redundant contacts add.
 """
 
 from __future__ import annotations
@@ -10,8 +11,14 @@ from typing import final
 
 import numpy as np
 
-from kinetree.compiler.routines import Block, Procedure, Routines
+from kinetree.compiler.graph import where
+from kinetree.compiler.parts import Parts
+from kinetree.compiler.routines import Block
+from kinetree.contact.laws import positive
 from kinetree.spatial.scalars import Array
+
+NOTHING, INSTEAD = 1e-13, 1e-9
+"""What is rounding, and what is taken for it."""
 
 
 @final
@@ -24,50 +31,50 @@ class Elimination:
         Its blocks (d, d).
     right : Area
         Blocks (d,) of the right-hand side.
-    factor, substitute : Procedure
+    factor, substitute : Written
     """
 
-    def __init__(self, routines: Routines, m: int, d: int) -> None:
-        n = d * m
+    def __init__(self, parts: Parts, m: int, d: int, name: str = "") -> None:
+        n, routines = d * m, parts.routines
         square, some = Block(d, d, stride=n), Block(d)
         self.matrix, self.right = routines.area(n, n, strides=(d * n, d)), routines.area(n, strides=(d,))
         J, b = self.matrix, self.right
-        pivot = routines.piece("pivot", pivots, [square], [square])
-        across = routines.piece("across", _forward, [square, square], [square])
-        below = routines.piece("below", _below, [square, square], [square])
-        update = routines.piece("update", lambda L, U, J: J - L @ U, [square] * 3, [square])
-        forward = routines.piece("forward", _forward, [square, some], [some])
-        back = routines.piece("back", _back, [square, some], [some])
-        less = routines.piece("less", lambda J, x, b: b - J @ x, [square, some, some], [some])
+        pivot = parts.part(f"{name}pivot", pivots, [square], [square])
+        across = parts.part(f"{name}across", _forward, [square, square], [square])
+        below = parts.part(f"{name}below", _below, [square, square], [square])
+        update = parts.part(f"{name}update", lambda L, U, J: J - L @ U, [square] * 3, [square])
+        forward = parts.part(f"{name}forward", _forward, [square, some], [some])
+        back = parts.part(f"{name}back", _back, [square, some], [some])
+        less = parts.part(f"{name}less", lambda J, x, b: b - J @ x, [square, some, some], [some])
         half = (m - 1) / 2
-        with routines.procedure("factor") as self.factor, self.factor.loop(0, m) as c:
-            f = self.factor
-            after = f.plus(c, 1)
-            f.call(pivot, J[c, c], J[c, c])
-            with f.loop(after, m, usual=half) as e:
-                f.call(across, J[c, c], J[c, e], J[c, e])
-            with f.loop(after, m, usual=half) as r:
-                f.call(below, J[c, c], J[r, c], J[r, c])
-                with f.loop(after, m, usual=2 * half / 3) as e:
-                    f.call(update, J[r, c], J[c, e], J[r, e], J[r, e])
-        with routines.procedure("substitute") as self.substitute:
-            s: Procedure = self.substitute
-            with s.loop(0, m) as c:
+        with parts.procedure(f"{name}factor") as f:
+            for c in f.each(0, m):
+                after = f.plus(c, 1)
+                f.call(pivot, J[c, c], J[c, c])
+                for e in f.each(after, m, usual=half):
+                    f.call(across, J[c, c], J[c, e], J[c, e])
+                for r in f.each(after, m, usual=half):
+                    f.call(below, J[c, c], J[r, c], J[r, c])
+                    for e in f.each(after, m, usual=2 * half / 3):
+                        f.call(update, J[r, c], J[c, e], J[r, e], J[r, e])
+        with parts.procedure(f"{name}substitute") as s:
+            for c in s.each(0, m):
                 s.call(forward, J[c, c], b[c], b[c])
-                with s.loop(s.plus(c, 1), m, usual=half) as r:
+                for r in s.each(s.plus(c, 1), m, usual=half):
                     s.call(less, J[r, c], b[c], b[r], b[r])
-            with s.loop(0, m) as k:
+            for k in s.each(0, m):
                 c = s.minus(m - 1, k)
                 s.call(back, J[c, c], b[c], b[c])
-                with s.loop(0, c, usual=half) as r:
+                for r in s.each(0, c, usual=half):
                     s.call(less, J[r, c], b[c], b[r], b[r])
+        self.factor, self.substitute = f, s
 
 
 def pivots(J: Array) -> Array:
     """L below the diagonal, U above, and the reciprocals of the pivots on it."""
     J, d = np.array(J, dtype=object), len(J)
     for k in range(d):
-        J[k, k] = 1.0 / J[k, k]
+        J[k, k] = 1.0 / where(positive(NOTHING - abs(J[k, k])), INSTEAD, J[k, k])
         for i in range(k + 1, d):
             J[i, k] = J[i, k] * J[k, k]
             for j in range(k + 1, d):

@@ -176,7 +176,8 @@ def _source(lanes: Lanes, model: Model, law: str, bodies: tuple[int, ...], sides
     space = Space(routines, sides, d, moves.R, moves.p, moves.V, points, normals)
     delassus = moves.delassus(space)
     lost, x, possible = routines.area(n, strides=(d,)), routines.area(n, strides=(d,)), routines.area(1)
-    restituted = Restitution(routines, law, m, space.u, space.A, eps, mu, lost, x, residuals, possible, d)
+    rank = min(model.nv, 6 * len(bodies))
+    restituted = Restitution(routines, law, m, space.u, space.A, eps, mu, lost, x, residuals, possible, d, rank)
     one, three, six, each = Block(), Block(3), Block(6), space.each
     places = [routines.table(f"body{s}", [max(side[s], 0) for side in sides]) for s in range(2)]
     both = any(other >= 0 for _, other in sides)

@@ -17,7 +17,8 @@ import numpy as np
 
 from kinetree.compiler.graph import sqrt, where
 from kinetree.compiler.kernel import build_once
-from kinetree.compiler.routines import Area, Block, Procedure, Routines
+from kinetree.compiler.parts import Written
+from kinetree.compiler.routines import Area, Block, Routines
 from kinetree.contact.laws import maximum, positive
 from kinetree.contact.solver import Solver
 from kinetree.spatial.scalars import Array, Scalar
@@ -29,30 +30,32 @@ SEARCHES, WORK, MOST_RETURNED = 40, 1e-10, 2.0
 ONE = Block()
 
 
-def impulses_of(law: str, u: Array, A: Array, eps: Array, mu: Array, lost: Array) -> tuple[Array, Array, Array]:
+def impulses_of(
+    law: str, u: Array, A: Array, eps: Array, mu: Array, lost: Array, rank: int | None = None
+) -> tuple[Array, Array, Array]:
     """x (B, 3m) [N s], residuals (B, 5) and how much of ε was possible (B,), by one of the laws.
 
     Velocities u (B, 3m), Delassus' matrix A (B, 3m, 3m), restitution and friction (B, m), and which directions give no way
     (B, 3m). Residuals: signorini, complementarity, cone,
     dissipation, energy, as in `Residuals`.
     """
-    return _kernel(law, mu.shape[-1])(u, A, eps, mu, np.asarray(lost, dtype=float))
+    return _kernel(law, mu.shape[-1], rank)(u, A, eps, mu, np.asarray(lost, dtype=float))
 
 
 @cache
-def _kernel(law: str, m: int) -> np.ufunc:
+def _kernel(law: str, m: int, rank: int | None) -> np.ufunc:
     def sources() -> Any:
         n, routines = 3 * m, Routines()
         found = routines.area(n, strides=(3,)), routines.area(5), routines.area(1)
         u, A = Area("%in", 0, (3,)), Area("%in", n, (3 * n, 3))
         eps, mu, lost = (Area("%in", n + n * n + at, strides) for at, strides in ((0, (1,)), (m, (1,)), (2 * m, (3,))))
-        restituted = Restitution(routines, law, m, u, A, eps, mu, lost, *found)
-        with routines.procedure("body") as body:
-            body.run(restituted.solve)
+        restituted = Restitution(routines, law, m, u, A, eps, mu, lost, *found, rank=rank)
+        with restituted.parts.procedure("body", loops=True) as body:
+            body.run(restituted.whole)
         return routines.source([(n,), (n, n), (m,), (m,), (n,)], [(n,), (5,), ()]), None
 
     doc = f"Impulses of an impact by {law}'s law: (u, A, eps, mu, lost)."
-    return build_once("impact_impulses", doc, (_kernel.__wrapped__, law, m), sources, warn=False)
+    return build_once("impact_impulses", doc, (_kernel.__wrapped__, law, m, rank), sources, warn=False)
 
 
 @final
@@ -65,8 +68,8 @@ class Restitution:
         What is given: u and lost by blocks (d,), A by blocks (d, d), the other two by numbers.
     x, residuals, possible : Area
         Where the results go.
-    d : int
-        3, or 1 without friction: normals only.
+    d, rank : int
+        3, or 1 without friction: normals only; and what the rank of A is at most, if known.
     """
 
     def __init__(
@@ -83,185 +86,191 @@ class Restitution:
         residuals: Area,
         possible: Area,
         d: int = 3,
+        rank: int | None = None,
     ) -> None:
         n, self.each = d * m, Block(d)
         self.routines, self.m, self.u, self.eps, self.mu = routines, m, u, eps, mu
         self.x, self.residuals, self.possible = x, residuals, possible
-        self.b, self.first, self.second, self.before = (routines.area(n, strides=(d,)) for _ in range(4))
+        self.b, self.first, self.second, self.after = (routines.area(n, strides=(d,)) for _ in range(4))
         self.least, self.work, self.wanted = routines.area(m), routines.area(1), routines.area(1)
-        self.solver = Solver(routines, m, A, self.b, self.least, mu, lost, d)
+        self.solver = Solver(routines, m, A, self.b, self.least, mu, lost, d, rank)
+        self.parts = self.solver.parts
         self.compress, self.judge = self._compress(), self._judge()
         phases: Final = {"newton": self._newton, "poisson": self._poisson, "energetic": self._energetic}[law]()
         guard, look = self._guard(), self._look()
-        with routines.procedure("impact") as self.solve:
-            p = self.solve
+        with self.parts.procedure("impact", loops=True) as p:
             p.run(self.solver.prepare)
             p.run(phases)
             p.run(guard)
             p.run(look)
+        self.whole, self.solve = p, p.looped
 
-    def _compress(self) -> Procedure:
+    def _compress(self) -> Written:
         """b = u, and no least impulses."""
         solver = self.solver
-        with self.routines.procedure("compress") as p, p.loop(0, self.m) as c:
-            p.call(solver.copy, self.u[c], self.b[c])
-            p.call(solver.zero, self.least[c])
+        with self.parts.procedure("compress") as p:
+            for c in p.each(0, self.m):
+                p.call(solver.copy, self.u[c], self.b[c])
+                p.call(solver.zero, self.least[c])
         return p
 
-    def _at(self, p: Procedure, x: Area) -> None:
-        """w_tried = A x + b."""
-        with p.loop(0, self.m) as c:
-            p.call(self.solver.copy, x[c], self.solver.tried[c])
-        p.run(self.solver.evaluate_tried)
-
-    def _judge(self) -> Procedure:
+    def _judge(self) -> Written:
         """How well the phase just solved obeys the laws, kept if worse than before, and the work of its normal impulses."""
-        solver, worst = (
-            self.solver,
-            self.routines.piece("worst", _worst, [self.each, self.each, ONE, ONE, Block(5)], [Block(5)]),
-        )
-        worked = self.routines.piece("worked", _worked, [self.each, self.each, self.each, ONE], [ONE])
-        with self.routines.procedure("judge") as p:
-            self._at(p, solver.best)
+        solver, part = self.solver, self.parts.part
+        worst = part("worst", _worst, [self.each, self.each, ONE, ONE, Block(5)], [Block(5)])
+        worked = part("worked", _worked, [self.each, self.each, self.each, ONE], [ONE])
+        with self.parts.procedure("judge") as p:
             p.call(solver.zero, self.work[0])
-            with p.loop(0, self.m) as c:
-                own = solver.best[c], solver.w_tried[c]
+            for c in p.each(0, self.m):
+                own = solver.best[c], solver.velocities[c]
                 p.call(worst, *own, self.least[c], self.mu[c], self.residuals[0], self.residuals[0])
                 p.call(worked, *own, self.b[c], self.work[0], self.work[0])
         return p
 
-    def _newton(self) -> Procedure:
-        solver = self.solver
-        returned = self.routines.piece("returned", _returned, [self.each, ONE], [self.each])
-        none = self.routines.piece("none", lambda: np.zeros(5), [], [Block(5)])
-        with self.routines.procedure("phases") as p:
-            p.run(self.compress)
-            p.call(none, self.residuals[0])
-            with p.loop(0, self.m) as c:
-                p.call(returned, self.u[c], self.eps[c], self.b[c])
-            p.call(solver.unity, solver.active[0])
+    def _newton(self) -> Written:
+        solver, part = self.solver, self.parts.part
+        returned = part("returned", _returned, [self.each, ONE], [self.each])
+        none = part("none", lambda: np.zeros(5), [], [Block(5)])
+        whole = part("whole", lambda w, b, u: w - (b - u), [self.each] * 3, [self.each])
+        with self.parts.procedure("returning") as returning:
+            returning.call(none, self.residuals[0])
+            for c in returning.each(0, self.m):
+                returning.call(returned, self.u[c], self.eps[c], self.b[c])
+                returning.call(solver.zero, self.least[c])
+            returning.call(solver.unity, solver.active[0])
+        with self.parts.procedure("returned") as ended:
+            ended.run(self.judge)
+            for c in ended.each(0, self.m):
+                ended.call(solver.copy, solver.best[c], self.x[c])
+                ended.call(whole, solver.velocities[c], self.b[c], self.u[c], self.after[c])
+        with self.parts.procedure("phases", loops=True) as p:
+            p.run(returning)
             p.run(solver.solve)
-            p.run(self.judge)
-            with p.loop(0, self.m) as c:
-                p.call(solver.copy, solver.best[c], self.x[c])
+            p.run(ended)
         return p
 
-    def _poisson(self, energetic: bool = False) -> Procedure:
-        solver, piece = self.solver, self.routines.piece
-        none = piece("none", lambda: np.zeros(5), [], [Block(5)])
-        plus = piece("plus", lambda a, b: a + b, [self.each, self.each], [self.each])
-        asked = piece("asked", lambda x, eps: eps * x[0], [self.each, ONE], [ONE])
-        share = piece("share", _share, [self.each, self.each, self.each, ONE, ONE], [ONE])
+    def _poisson(self, energetic: bool = False) -> Written:
+        solver, part = self.solver, self.parts.part
+        none = part("none", lambda: np.zeros(5), [], [Block(5)])
+        plus = part("plus", lambda a, b: a + b, [self.each, self.each], [self.each])
+        asked = part("asked", lambda x, eps: eps * x[0], [self.each, ONE], [ONE])
+        share = part("share", _share, [self.each, self.each, self.each, ONE, ONE], [ONE])
         search = self._search() if energetic else None
-        with self.routines.procedure("phases") as p:
+        with self.parts.procedure("between.phases") as middle:
+            middle.run(self.judge)
+            middle.call(solver.zero, self.wanted[0])
+            for c in middle.each(0, self.m):
+                own = solver.best[c], solver.velocities[c]
+                middle.call(share, *own, self.b[c], self.eps[c], self.wanted[0], self.wanted[0])
+                middle.call(asked, solver.best[c], self.eps[c], self.least[c])
+                middle.call(solver.copy, solver.best[c], self.first[c])
+                middle.call(solver.copy, solver.velocities[c], self.b[c])
+            middle.call(solver.unity, solver.active[0])
+        with self.parts.procedure("both.phases") as ended:
+            ended.run(self.judge)
+            for c in ended.each(0, self.m):
+                ended.call(plus, self.first[c], solver.best[c], self.x[c])
+                ended.call(solver.copy, solver.velocities[c], self.after[c])
+        with self.parts.procedure("phases", loops=True) as p:
             p.run(self.compress)
             p.call(none, self.residuals[0])
             p.call(solver.unity, solver.active[0])
             p.run(solver.solve)
-            p.run(self.judge)
-            p.call(solver.zero, self.wanted[0])
-            with p.loop(0, self.m) as c:
-                own = solver.best[c], solver.w_tried[c]
-                p.call(share, *own, self.b[c], self.eps[c], self.wanted[0], self.wanted[0])
-                p.call(asked, solver.best[c], self.eps[c], self.least[c])
-                p.call(solver.copy, solver.best[c], self.first[c])
-                p.call(solver.copy, solver.w_tried[c], self.b[c])
-            p.call(solver.unity, solver.active[0])
+            p.run(middle)
             p.run(solver.solve)
             if search is not None:
                 p.run(search)
-            p.run(self.judge)
-            with p.loop(0, self.m) as c:
-                p.call(plus, self.first[c], solver.best[c], self.x[c])
+            p.run(ended)
         return p
 
-    def _energetic(self) -> Procedure:
+    def _energetic(self) -> Written:
         return self._poisson(energetic=True)
 
-    def _search(self) -> Procedure:
-        """The decompression whose work is what is wanted, by halving the interval of κ; left in `solver.best`."""
-        solver, piece, routines = self.solver, self.routines.piece, self.routines
+    def _search(self) -> Written:
+        """The decompression whose work is what is wanted, by halving the interval of κ; left in the solver's results."""
+        solver, part, routines = self.solver, self.parts.part, self.routines
         off, low, high, middle = (routines.area(1) for _ in range(4))
-        found = routines.area(self.m)
-        begin = piece("widest", lambda: (1.0, 0.0, MOST_RETURNED), [], [ONE] * 3)
-        wrong = piece("wrong", _wrong, [ONE, ONE, ONE], [ONE])
-        halve = piece("halve", lambda low, high: 0.5 * (low + high), [ONE, ONE], [ONE])
-        narrow = piece("narrow", _narrow, [ONE] * 6, [ONE, ONE])
-        asked = piece("asked.part", lambda x, eps, part: part * eps * x[0], [self.each, ONE, ONE], [ONE])
-        worked = piece("worked.again", _worked, [self.each, self.each, self.each, ONE], [ONE])
-        number = piece("choose.number", where, [ONE] * 3, [ONE])
-        with routines.procedure("work") as work:
-            self._at(work, solver.best)
+        found, moved = routines.area(self.m), routines.area(self.m * solver.d, strides=(solver.d,))
+        begin = part("widest", lambda: (1.0, 0.0, MOST_RETURNED), [], [ONE] * 3)
+        wrong = part("wrong", _wrong, [ONE, ONE, ONE], [ONE])
+        halve = part("halve", lambda low, high: 0.5 * (low + high), [ONE, ONE], [ONE])
+        narrow = part("narrow", _narrow, [ONE] * 6, [ONE, ONE])
+        asked = part("asked.part", lambda x, eps, part: part * eps * x[0], [self.each, ONE, ONE], [ONE])
+        worked = part("worked.again", _worked, [self.each, self.each, self.each, ONE], [ONE])
+        number = part("choose.least", where, [ONE] * 3, [ONE])
+        kept = (solver.best, self.second), (solver.velocities, moved)
+        with self.parts.procedure("work") as work:
             work.call(solver.zero, self.work[0])
-            with work.loop(0, self.m) as c:
-                work.call(worked, solver.best[c], solver.w_tried[c], self.b[c], self.work[0], self.work[0])
-        with routines.procedure("search") as p:
+            for c in work.each(0, self.m):
+                work.call(worked, solver.best[c], solver.velocities[c], self.b[c], self.work[0], self.work[0])
+        with self.parts.procedure("search", loops=True) as p:
             p.run(work)
             p.call(begin, off[0], low[0], high[0])
             p.call(wrong, off[0], self.work[0], self.wanted[0], off[0])
-            with p.loop(0, self.m) as c:
-                p.call(solver.copy, solver.best[c], self.second[c])
+            for c in p.each(0, self.m):
+                for new, old in kept:
+                    p.call(solver.copy, new[c], old[c])
                 p.call(solver.same, self.least[c], found[c])
             with p.while_any(off[0], SEARCHES, usual=5):
                 p.call(halve, low[0], high[0], middle[0])
-                with p.loop(0, self.m) as c:
+                for c in p.each(0, self.m):
                     p.call(asked, self.first[c], self.eps[c], middle[0], self.least[c])
                 p.call(solver.same, off[0], solver.active[0])
                 p.run(solver.solve)
                 p.run(work)
-                with p.loop(0, self.m) as c:
-                    p.call(solver.choose, off[0], solver.best[c], self.second[c], self.second[c])
+                for c in p.each(0, self.m):
+                    for new, old in kept:
+                        p.call(solver.choose, off[0], new[c], old[c], old[c])
                     p.call(number, off[0], self.least[c], found[c], found[c])
                 p.call(narrow, off[0], self.work[0], self.wanted[0], middle[0], low[0], high[0], low[0], high[0])
                 p.call(wrong, off[0], self.work[0], self.wanted[0], off[0])
-            with p.loop(0, self.m) as c:
-                p.call(solver.copy, self.second[c], solver.best[c])
+            for c in p.each(0, self.m):
+                for new, old in kept:
+                    p.call(solver.copy, old[c], new[c])
                 p.call(solver.same, found[c], self.least[c])
         return p
 
-    def _guard(self) -> Procedure:
+    def _guard(self) -> Written:
         """No energy is gained."""
-        solver, piece = self.solver, self.routines.piece
+        solver, part = self.solver, self.parts.part
         energy, swing, gains, a, half = (self.routines.area(1) for _ in range(5))
-        exchanged = piece("exchanged", _exchanged, [self.each, self.each, self.each, ONE, ONE], [ONE, ONE])
-        gained = piece("gained", lambda E, s: (where(positive(E - GROWTH * s), 1.0, 0.0), 1.0), [ONE, ONE], [ONE, ONE])
-        apart = piece("apart", _apart, [self.each] * 4 + [ONE] * 2, [ONE] * 2)
-        share = piece("possible", _possible, [ONE] * 5, [ONE])
-        between = piece("between", _between, [ONE, ONE, self.each, self.each], [self.each])
-        with self.routines.procedure("guard") as p:
-            p.run(self.compress)
-            self._at(p, self.x)
-            p.call(solver.zero, energy[0])
-            p.call(solver.zero, swing[0])
-            with p.loop(0, self.m) as c:
-                own = self.x[c], self.u[c], solver.w_tried[c]
-                p.call(exchanged, *own, energy[0], swing[0], energy[0], swing[0])
-                p.call(solver.copy, solver.w_tried[c], self.before[c])
-            p.call(gained, energy[0], swing[0], gains[0], self.possible[0])
+        exchanged = part("exchanged", _exchanged, [self.each, self.each, self.each, ONE, ONE], [ONE, ONE])
+        gained = part("gained", lambda E, s: (where(positive(E - GROWTH * s), 1.0, 0.0), 1.0), [ONE, ONE], [ONE, ONE])
+        apart = part("apart", _apart, [self.each] * 4 + [ONE] * 2, [ONE] * 2)
+        share = part("possible", _possible, [ONE] * 5, [ONE])
+        between = part("between", _between, [ONE, ONE, self.each, self.each], [self.each])
+        with self.parts.procedure("gains") as grown:
+            grown.call(solver.zero, energy[0])
+            grown.call(solver.zero, swing[0])
+            for c in grown.each(0, self.m):
+                own = self.x[c], self.u[c], self.after[c]
+                grown.call(exchanged, *own, energy[0], swing[0], energy[0], swing[0])
+            grown.call(gained, energy[0], swing[0], gains[0], self.possible[0])
+        with self.parts.procedure("guard", loops=True) as p:
+            p.run(grown)
             with p.while_any(gains[0], 1, usual=0.1):
+                p.run(self.compress)
                 p.call(solver.same, gains[0], solver.active[0])
                 p.run(solver.solve)
-                self._at(p, solver.best)
                 for each in (energy, swing, a, half):
                     p.call(solver.zero, each[0])
-                with p.loop(0, self.m) as c:
-                    own = solver.best[c], self.u[c], solver.w_tried[c]
+                for c in p.each(0, self.m):
+                    own = solver.best[c], self.u[c], solver.velocities[c]
                     p.call(exchanged, *own, energy[0], swing[0], energy[0], swing[0])
-                    ends = self.x[c], solver.best[c], self.before[c], solver.w_tried[c]
+                    ends = self.x[c], solver.best[c], self.after[c], solver.velocities[c]
                     p.call(apart, *ends, a[0], half[0], a[0], half[0])
                 p.call(share, gains[0], a[0], half[0], energy[0], self.possible[0], self.possible[0])
-                with p.loop(0, self.m) as c:
-                    p.call(between, gains[0], self.possible[0], solver.best[c], self.x[c], self.x[c])
+                for c in p.each(0, self.m):
+                    for plastic, new in ((solver.best, self.x), (solver.velocities, self.after)):
+                        p.call(between, gains[0], self.possible[0], plastic[c], new[c], new[c])
         return p
 
-    def _look(self) -> Procedure:
+    def _look(self) -> Written:
         """The residuals of the whole."""
-        piece = self.routines.piece
-        final = piece("final", _final, [self.each, self.each, self.each, Block(5)], [Block(5)])
-        with self.routines.procedure("look") as p:
-            self._at(p, self.x)
-            with p.loop(0, self.m) as c:
-                own = self.x[c], self.u[c], self.solver.w_tried[c]
+        final = self.parts.part("final", _final, [self.each, self.each, self.each, Block(5)], [Block(5)])
+        with self.parts.procedure("look") as p:
+            for c in p.each(0, self.m):
+                own = self.x[c], self.u[c], self.after[c]
                 p.call(final, *own, self.residuals[0], self.residuals[0])
         return p
 

@@ -1,8 +1,10 @@
 """Impulses of contacts in contact space, found in compiled loops, each state on a lane that stops for itself.
 
-Sweeps of projected Gauss–Seidel, then steps of a semismooth Newton method on the equation of `laws`, and again from where these
-end, with another damping each time: what one combination leaves, the next mostly solves. Redundant contacts make Newton's
-matrix singular; the damping λ 1 then picks the step.
+First the way that mostly leads there: without friction, steps of a semismooth Newton method on the equation of `laws` from
+zero; with friction `interior`, for few contacts after some sweeps and steps, and Newton's steps from where it ends. Then, for
+the lanes that are left, sweeps of projected Gauss–Seidel and Newton's steps in turns, with another damping each time: what one
+combination leaves, the next mostly solves. Redundant contacts make Newton's matrix singular; the damping λ 1 then picks the
+step.
 
     x ← sweeps of x          (J + λ 1) d = −F, x ← x + d, x + d/2 or x + d/4, whichever first lessens |F|, or the last
 """
@@ -16,8 +18,10 @@ import numpy as np
 
 from kinetree.compiler.graph import where
 from kinetree.compiler.kernel import build_once
-from kinetree.compiler.routines import Area, Block, Place, Procedure, Routines
+from kinetree.compiler.parts import Parts, Written
+from kinetree.compiler.routines import Area, Block, Place, Routines
 from kinetree.contact.elimination import Elimination
+from kinetree.contact.interior import BEGINNINGS, Interior
 from kinetree.contact.laws import derivatives, finite, maximum, positive, sides, step_sizes, swept, velocities
 from kinetree.contact.redundant import shortest
 from kinetree.spatial.scalars import Array, Scalar
@@ -39,39 +43,46 @@ TURNS = (
     (1, 1e-9, 0.25),
 )
 """How many times the sweeps, the damping of Newton's steps, and by how much of what its law wants a sweep changes a contact."""
+FEW, MANY = 9, 4
+"""Impulses up to which code is straight-line; contacts with friction beyond which nothing is tried before `interior`."""
+SLIGHT, WEAK, KNOWN = (0.0, 1e-13, 1e-9), 1e-5, 1e-7
+"""The damping of the first steps: for few contacts without friction, which are hardly ever redundant, for many, and with
+friction; of the stiffest direction, what is a weak pivot, which redundant contacts have; and the damping up to which that can
+be seen."""
 FAR = 1e12
 """Times the goal: where Newton ended so far off, sweeps begin from zero."""
 ONE = Block()
 LAW = [Block(2), ONE, ONE]
 
 
-def solved(A: Array, b: Array, least: Array, mu: Array, lost: Array) -> Array:
+def solved(A: Array, b: Array, least: Array, mu: Array, lost: Array, rank: int | None = None) -> Array:
     """x (B, 3m) [N s]: impulses that obey Signorini's and Coulomb's laws with the velocities A x + b after them.
 
     A (B, 3m, 3m), b (B, 3m), least normal impulses (B, m), friction (B, m), and which directions give no way (B, 3m). Where
-    several do, contacts being redundant, a short one. Where none is found, the nearest of those looked at.
+    several do, contacts being redundant, a short one. Where none is found, the nearest of those looked at. `rank` is what
+    the rank of A is at most, if known.
     """
-    return _kernel(mu.shape[-1])(A, b, least, mu, np.asarray(lost, dtype=float))
+    return _kernel(mu.shape[-1], rank)(A, b, least, mu, np.asarray(lost, dtype=float))
 
 
 @cache
-def _kernel(m: int) -> np.ufunc:
+def _kernel(m: int, rank: int | None) -> np.ufunc:
     def sources() -> Any:
         n, routines = 3 * m, Routines()
         found = routines.area(n, strides=(3,))
         A, b, lost = (Area("%in", slot, strides) for slot, strides in ((0, (3 * n, 3)), (n * n, (3,)), (n * n + 5 * m, (3,))))
         least, mu = (Area("%in", n * n + n + k * m, (1,)) for k in range(2))
-        solver = Solver(routines, m, A, b, least, mu, lost)
-        with routines.procedure("body") as body:
+        solver = Solver(routines, m, A, b, least, mu, lost, rank=rank)
+        with solver.parts.procedure("body", loops=True) as body:
             body.run(solver.prepare)
             body.call(solver.unity, solver.active[0])
             body.run(solver.solve)
-            with body.loop(0, m) as c:
+            for c in body.each(0, m):
                 body.call(solver.copy, solver.best[c], found[c])
         return routines.source([(n, n), (n,), (m,), (m,), (n,)], [(n,)]), None
 
     doc = "Impulses that obey the laws of contact: (A, b, least, mu, lost)."
-    return build_once("contact_impulses", doc, (_kernel.__wrapped__, m), sources, warn=False)
+    return build_once("contact_impulses", doc, (_kernel.__wrapped__, m, rank), sources, warn=False)
 
 
 @final
@@ -84,138 +95,200 @@ class Solver:
         What is given: A by blocks (d, d), b and lost by blocks (d,), the other two by numbers.
     d : int
         3, or 1 without friction: normals only.
+    rank : int
+        What the rank of A is at most, if known.
 
     Attributes
     ----------
-    best, active : Area
-        The impulses by blocks (d,); and, one number, which lanes are to be computed (not zero), from which those that are
-        done are taken out.
-    prepare, solve : Procedure
+    best, velocities, active : Area
+        The impulses by blocks (d,), and A x + b of them; and, one number, which lanes are to be computed (not zero), from
+        which those that are done are taken out.
+    prepare, solve : Written
         What follows from A and lost alone; the impulses of the active lanes.
     """
 
-    def __init__(self, routines: Routines, m: int, A: Area, b: Area, least: Area, mu: Area, lost: Area, d: int = 3) -> None:
+    def __init__(
+        self,
+        routines: Routines,
+        m: int,
+        A: Area,
+        b: Area,
+        least: Area,
+        mu: Area,
+        lost: Area,
+        d: int = 3,
+        rank: int | None = None,
+    ) -> None:
+        self.rank = d * m if rank is None else rank
         self.routines, self.m, self.d, self.A, self.b, self.least, self.mu, self.lost = routines, m, d, A, b, least, mu, lost
         n, self.each = d * m, Block(d)
-        self.best, self.x, self.w, self.F, self.tried, self.w_tried, self.F_tried = (
-            routines.area(n, strides=(d,)) for _ in range(7)
+        self.parts = Parts(routines, n <= FEW)
+        self.best, self.velocities, self.x, self.w, self.F, self.tried, self.w_tried, self.F_tried = (
+            routines.area(n, strides=(d,)) for _ in range(8)
         )
         self.steps = routines.area(m, 2, strides=(2,))
         self.active, self.running, self.searching, self.taken, self.fraction = (routines.area(1) for _ in range(5))
         self.size, self.size_tried, self.best_size, self.goal = (routines.area(1) for _ in range(4))
-        self.damping, self.part = routines.area(1), routines.area(1)
-        self.rows, self.square, self.elimination = Block(d, n), Block(d, d, stride=n), Elimination(routines, m, d)
-        piece = routines.piece
+        self.damping, self.part, self.stiff, self.redundant, self.weak = (routines.area(1) for _ in range(5))
+        self.rows, self.square, self.elimination = Block(d, n), Block(d, d, stride=n), Elimination(self.parts, m, d)
+        part = self.parts.part
         each = self.each
-        self.zero, self.unity = piece("zero", lambda: 0.0, [], [ONE]), piece("unity", lambda: 1.0, [], [ONE])
-        self.still, self.copy = piece("still", lambda: np.zeros(d), [], [each]), piece("copy", lambda x: x, [each], [each])
-        self.same = piece("same", lambda x: x, [ONE], [ONE])
-        self.choose = piece("choose", where, [ONE, each, each], [each])
-        self.equation = piece("equation", _equation, [self.rows, Block(n), each, each, *LAW, ONE], [each, each, ONE])
+        self.zero, self.unity = part("zero", lambda: 0.0, [], [ONE]), part("unity", lambda: 1.0, [], [ONE])
+        self.still, self.copy = part("still", lambda: np.zeros(d), [], [each]), part("copy", lambda x: x, [each], [each])
+        self.same = part("same", lambda x: x, [ONE], [ONE])
+        self.choose = part("choose", where, [ONE, each, each], [each])
+        self.equation = part("equation", _equation, [self.rows, Block(n), each, each, *LAW, ONE], [each, each, ONE])
         self.prepare = self._prepare()
         self.evaluate = self._evaluate("evaluate", self.x, self.w, self.F, self.size)
         self.evaluate_tried = self._evaluate("evaluate.tried", self.tried, self.w_tried, self.F_tried, self.size_tried)
         self.keep = self._keep()
-        self.solve = self._solve(self._sweeps(), self._steps(self._step()), shortest(self) if m > 1 else None)
+        self.solve = self._solve(self._sweeps(), self._steps(self._step()))
 
-    def law(self, c: str) -> tuple[Place, Place, Place]:
+    def law(self, c: Any) -> tuple[Place, Place, Place]:
         """ρ and r, the least impulse and friction of a contact."""
         return self.steps[c], self.least[c], self.mu[c]
 
-    def _prepare(self) -> Procedure:
-        sizes = self.routines.piece("steps", step_sizes, [self.square, self.each], [Block(2)])
-        with self.routines.procedure("prepare") as p, p.loop(0, self.m) as c:
-            p.call(sizes, self.A[c, c], self.lost[c], self.steps[c])
+    def _prepare(self) -> Written:
+        sizes = self.parts.part("steps", step_sizes, [self.square, self.each], [Block(2)])
+        stiffer = self.parts.part("stiffer", _stiffer, [self.square, ONE], [ONE])
+        with self.parts.procedure("prepare") as p:
+            p.call(self.zero, self.stiff[0])
+            for c in p.each(0, self.m):
+                p.call(sizes, self.A[c, c], self.lost[c], self.steps[c])
+                p.call(stiffer, self.A[c, c], self.stiff[0], self.stiff[0])
         return p
 
-    def _evaluate(self, name: str, x: Area, w: Area, F: Area, size: Area) -> Procedure:
+    def _evaluate(self, name: str, x: Area, w: Area, F: Area, size: Area) -> Written:
         """w, F and |F|² of x."""
-        with self.routines.procedure(name) as p:
+        with self.parts.procedure(name) as p:
             p.call(self.zero, size[0])
-            with p.loop(0, self.m) as c:
+            for c in p.each(0, self.m):
                 p.call(self.equation, self.A[c, 0], x[0], x[c], self.b[c], *self.law(c), size[0], w[c], F[c], size[0])
         return p
 
-    def _keep(self) -> Procedure:
+    def _keep(self) -> Written:
         """Keeps the best impulses so far, and says which lanes still have steps to do."""
-        judged = self.routines.piece("judged", _judged, [ONE] * 4, [ONE] * 3)
-        with self.routines.procedure("keep") as p:
+        judged = self.parts.part("judged", _judged, [ONE] * 4, [ONE] * 3)
+        with self.parts.procedure("keep") as p:
             best, running = self.best_size[0], self.running[0]
             p.call(judged, self.size[0], best, self.goal[0], running, self.taken[0], best, running)
-            with p.loop(0, self.m) as c:
+            for c in p.each(0, self.m):
                 p.call(self.choose, self.taken[0], self.x[c], self.best[c], self.best[c])
+                p.call(self.choose, self.taken[0], self.w[c], self.velocities[c], self.velocities[c])
         return p
 
-    def _sweeps(self) -> Procedure:
+    def _sweeps(self) -> Written:
         inputs = [self.rows, self.square, Block(self.d * self.m), self.each, self.each, *LAW, ONE]
-        sweep = self.routines.piece("sweep", swept, inputs, [self.each])
-        with self.routines.procedure("sweeps") as p, p.loop(0, SWEEPS), p.loop(0, self.m) as c:
-            own = self.A[c, 0], self.A[c, c], self.x[0], self.x[c]
-            p.call(sweep, *own, self.b[c], *self.law(c), self.part[0], self.x[c])
+        swept_one = self.parts.part("sweep", swept, inputs, [self.each])
+        with self.parts.procedure("sweep") as sweep:
+            for c in sweep.each(0, self.m):
+                own = self.A[c, 0], self.A[c, c], self.x[0], self.x[c]
+                sweep.call(swept_one, *own, self.b[c], *self.law(c), self.part[0], self.x[c])
+        with self.parts.procedure("sweeps", loops=True) as p:
+            p.call(self.unity, self.redundant[0])
+            for _ in p.each(0, SWEEPS):
+                p.run(sweep)
         return p
 
-    def _step(self) -> Procedure:
+    def _step(self) -> Written:
         """A step of Newton's method."""
-        piece, J, d = self.routines.piece, self.elimination.matrix, self.elimination.right
-        row = piece("row", _row, [self.rows, self.each, self.each, *LAW, self.each], [self.rows, self.each])
-        diagonal = piece("diagonal", _diagonal, [self.square, self.each, self.each, *LAW, ONE], [self.square])
-        begin = piece("begin", lambda running: (1.0, where(running, 1.0, 0.0)), [ONE], [ONE, ONE])
-        along = piece("along", lambda x, part, d: x + part * d, [self.each, ONE, self.each], [self.each])
-        decided = piece("decided", _decided, [ONE] * 5, [ONE] * 5)
-        with self.routines.procedure("step") as p:
-            with p.loop(0, self.m) as c:
-                p.call(row, self.A[c, 0], self.x[c], self.w[c], *self.law(c), self.F[c], J[c, 0], d[c])
-                p.call(diagonal, J[c, c], self.x[c], self.w[c], *self.law(c), self.damping[0], J[c, c])
-            p.run(self.elimination.factor)
-            p.run(self.elimination.substitute)
-            p.call(begin, self.running[0], self.fraction[0], self.searching[0])
+        part, J, d = self.parts.part, self.elimination.matrix, self.elimination.right
+        row = part("row", _row, [self.rows, self.each, self.each, *LAW, self.each], [self.rows, self.each])
+        diagonal = part("diagonal", _diagonal, [self.square, self.each, self.each, *LAW, ONE], [self.square])
+        begin = part("begin", lambda running: (1.0, where(running, 1.0, 0.0)), [ONE], [ONE, ONE])
+        dim = part("dim", lambda damping: where(positive(damping - KNOWN), 1.0, 0.0), [ONE], [ONE])
+        weak = part("weak", _weak, [self.square, Block(2), ONE, ONE], [ONE])
+        number = part("choose.number", where, [ONE] * 3, [ONE])
+        along = part("along", _along, [self.each, ONE, self.each, ONE, ONE], [self.each])
+        decided = part("decided", _decided, [ONE] * 5, [ONE] * 5)
+        with self.parts.procedure("direction", scratch=[(J, (self.d * self.m) ** 2)]) as direction:
+            for c in direction.each(0, self.m):
+                direction.call(row, self.A[c, 0], self.x[c], self.w[c], *self.law(c), self.F[c], J[c, 0], d[c])
+                direction.call(diagonal, J[c, c], self.x[c], self.w[c], *self.law(c), self.damping[0], J[c, c])
+            direction.run(self.elimination.factor)
+            direction.run(self.elimination.substitute)
+            direction.call(dim, self.damping[0], self.weak[0])
+            for c in direction.each(0, self.m):
+                direction.call(weak, J[c, c], self.steps[c], self.stiff[0], self.weak[0], self.weak[0])
+            direction.call(number, self.running[0], self.weak[0], self.redundant[0], self.redundant[0])
+            direction.call(begin, self.running[0], self.fraction[0], self.searching[0])
+        with self.parts.procedure("try") as attempt:
+            for c in attempt.each(0, self.m):
+                attempt.call(along, self.x[c], self.fraction[0], d[c], self.least[c], self.goal[0], self.tried[c])
+            attempt.run(self.evaluate_tried)
+            state = self.size[0], self.fraction[0], self.searching[0], self.running[0]
+            attempt.call(decided, self.size_tried[0], *state, self.taken[0], *state)
+            for c in attempt.each(0, self.m):
+                for new, old in ((self.tried, self.x), (self.w_tried, self.w), (self.F_tried, self.F)):
+                    attempt.call(self.choose, self.taken[0], new[c], old[c], old[c])
+        with self.parts.procedure("step", loops=True) as p:
+            p.run(direction)
             with p.while_any(self.searching[0], TRIALS, usual=1.5):
-                with p.loop(0, self.m) as c:
-                    p.call(along, self.x[c], self.fraction[0], d[c], self.tried[c])
-                p.run(self.evaluate_tried)
-                state = self.size[0], self.fraction[0], self.searching[0], self.running[0]
-                p.call(decided, self.size_tried[0], *state, self.taken[0], *state)
-                with p.loop(0, self.m) as c:
-                    for new, old in ((self.tried, self.x), (self.w_tried, self.w), (self.F_tried, self.F)):
-                        p.call(self.choose, self.taken[0], new[c], old[c], old[c])
+                p.run(attempt)
             p.run(self.keep)
         return p
 
-    def _steps(self, step: Procedure) -> Procedure:
+    def _steps(self, step: Written) -> Written:
         """Newton's steps, until they are there or many; which lanes are to go on; and where those begin that went astray."""
-        piece = self.routines.piece
-        ended = piece("ended", _ended, [ONE] * 4, [ONE] * 2)
-        reset = piece("reset", lambda off, x: where(off, 0.0, x), [ONE, self.each], [self.each])
-        with self.routines.procedure("steps") as p:
-            p.run(self.evaluate)
-            p.call(self.same, self.active[0], self.running[0])
-            p.run(self.keep)
+        part = self.parts.part
+        ended = part("ended", _ended, [ONE] * 4, [ONE] * 2)
+        reset = part("reset", lambda off, x: where(off, 0.0, x), [ONE, self.each], [self.each])
+        with self.parts.procedure("begun") as begun:
+            begun.run(self.evaluate)
+            begun.call(self.same, self.active[0], self.running[0])
+            begun.run(self.keep)
+        with self.parts.procedure("finished") as finished:
+            state = self.active[0], self.best_size[0], self.size[0], self.goal[0]
+            finished.call(ended, *state, self.active[0], self.taken[0])
+            for c in finished.each(0, self.m):
+                finished.call(reset, self.taken[0], self.x[c], self.x[c])
+        with self.parts.procedure("steps", loops=True) as p:
+            p.run(begun)
             with p.while_any(self.running[0], STEPS, usual=5):
                 p.run(step)
-            p.call(ended, self.active[0], self.best_size[0], self.size[0], self.goal[0], self.active[0], self.taken[0])
-            with p.loop(0, self.m) as c:
-                p.call(reset, self.taken[0], self.x[c], self.x[c])
+            p.run(finished)
         return p
 
-    def _solve(self, sweeps: Procedure, steps: Procedure, shorter: Procedure | None) -> Procedure:
-        piece, alone = self.routines.piece, self.routines.area(1)
-        most = piece("most", _most, [self.each, *LAW[:2], ONE], [ONE])
-        wanted = piece("wanted", lambda x: (TOLERANCE * TOLERANCE * x * x, 1e300), [ONE], [ONE, ONE])
-        turns = [piece(f"turn{k}", lambda turn=turn: turn[1:], [], [ONE, ONE]) for k, turn in enumerate(TURNS)]
-        with self.routines.procedure("solve") as p:
-            p.call(self.zero, alone[0])
-            with p.loop(0, self.m) as c:
-                p.call(most, self.b[c], self.steps[c], self.least[c], alone[0], alone[0])
-                p.call(self.still, self.x[c])
-                p.call(self.still, self.best[c])
-            p.call(wanted, alone[0], self.goal[0], self.best_size[0])
-            with p.while_any(self.active[0], ROUNDS):
-                for k, (times, *_) in enumerate(TURNS):
+    def _solve(self, sweeps: Written, steps: Written) -> Written:
+        part, alone = self.parts.part, self.routines.area(1)
+        most = part("most", _most, [self.each, *LAW[:2], ONE], [ONE])
+        wanted = part("wanted", lambda x: (TOLERANCE * TOLERANCE * x * x, 1e300), [ONE], [ONE, ONE])
+        gently = part("gently", lambda: SLIGHT[2 if self.d > 1 else self.m > MANY], [], [ONE])
+        turns = [part(f"turn{k}", lambda turn=turn: turn[1:], [], [ONE, ONE]) for k, turn in enumerate(TURNS)]
+        interior = Interior(self, self.rank) if self.d > 1 else None
+        shorter = shortest(self) if self.m > 1 else None
+        with self.parts.procedure("rest") as rest:
+            rest.call(self.zero, alone[0])
+            for c in rest.each(0, self.m):
+                rest.call(most, self.b[c], self.steps[c], self.least[c], alone[0], alone[0])
+                rest.call(self.still, self.x[c])
+                rest.call(self.still, self.best[c])
+                rest.call(self.copy, self.b[c], self.velocities[c])
+            rest.call(wanted, alone[0], self.goal[0], self.best_size[0])
+            rest.call(self.zero, self.redundant[0])
+        with self.parts.procedure("turns", loops=True) as turning, turning.while_any(self.active[0], ROUNDS):
+            for k, (times, *_) in enumerate(TURNS):
+                with turning.while_any(self.active[0], 1, usual=0.1):
+                    turning.call(turns[k], self.damping[0], self.part[0])
+                    for _ in turning.each(0, times):
+                        turning.run(sweeps)
+                    turning.run(steps)
+        with self.parts.procedure("solve", loops=True) as p:
+            p.run(rest)
+            if interior is not None and self.m <= MANY:
+                p.call(turns[0], self.damping[0], self.part[0])
+                p.run(sweeps)
+            p.call(gently, self.damping[0])
+            if interior is None or self.m <= MANY:
+                p.run(steps)
+            if interior is not None:
+                for k, far in enumerate(BEGINNINGS):
                     with p.while_any(self.active[0], 1, usual=0.1 if k else 1.0):
-                        p.call(turns[k], self.damping[0], self.part[0])
-                        with p.loop(0, times):
-                            p.run(sweeps)
+                        p.call(part(f"far{k}", lambda far=far: far, [], [ONE]), interior.far[0])
+                        p.run(interior.approach)
                         p.run(steps)
+            with p.while_any(self.active[0], 1, usual=0.1):
+                p.run(turning)
             if shorter is not None:
                 p.run(shorter)
         return p
@@ -242,6 +315,13 @@ def _diagonal(J: Array, x: Array, w: Array, steps: Array, least: Scalar, mu: Sca
     return J + derivatives(x, w, steps, least, mu)[1] + damping * np.eye(len(x))
 
 
+def _along(x: Array, part: Scalar, d: Array, least: Scalar, goal: Scalar) -> Array:
+    """x + part d, with the least normal impulse where that is missed by rounding."""
+    x = x + part * d
+    below = least - x[0]
+    return np.array([where(positive(below), where(positive(below * below - goal), x[0], least), x[0]), *x[1:]], dtype=object)
+
+
 def _decided(tried: Scalar, size: Scalar, fraction: Scalar, searching: Scalar, running: Scalar) -> tuple[Scalar, ...]:
     """Whether the step is taken; then |F|², the next fraction, whether to try it, and whether to go on at all."""
     enough = (1.0 - 0.1 * fraction) * (1.0 - 0.1 * fraction) * size
@@ -261,6 +341,19 @@ def _decided(tried: Scalar, size: Scalar, fraction: Scalar, searching: Scalar, r
 def _ended(active: Scalar, best: Scalar, size: Scalar, goal: Scalar) -> tuple[Scalar, Scalar]:
     """Whether there is more to do, and whether it went astray."""
     return where(active, where(positive(best - goal), 1.0, 0.0), 0.0), where(positive(size - FAR * FAR * goal), 1.0, 0.0)
+
+
+def _stiffer(A: Array, stiff: Scalar) -> Scalar:
+    for k in range(len(A)):
+        stiff = maximum(stiff, A[k, k])
+    return stiff
+
+
+def _weak(P: Array, steps: Array, stiff: Scalar, found: Scalar) -> Scalar:
+    """Whether a pivot is weak, by their reciprocals in P; rows were scaled by ρ and r."""
+    for k in range(len(P)):
+        found = where(positive(WEAK * stiff * steps[min(k, 1)] * abs(P[k, k]) - 1.0), 1.0, found)
+    return found
 
 
 def _most(b: Array, steps: Array, least: Scalar, most: Scalar) -> Scalar:
