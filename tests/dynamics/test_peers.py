@@ -7,6 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import zoo
+from mujoco_urdf import mujoco_spec
 from tolerance import assert_close
 
 import kinetree as kt
@@ -105,25 +106,6 @@ def test_pinocchio(name):
     assert_close(kt.mass_matrix(model, q)[np.ix_(order, order)], upper + np.triu(upper, 1).T, AGREEMENT)
     assert_close(kt.kinetic_energy(model, q, v), pin.computeKineticEnergy(theirs, data, peer.q, theirs_v), AGREEMENT)
     assert_close(kt.potential_energy(model, q), pin.computePotentialEnergy(theirs, data, peer.q), AGREEMENT)
-
-
-def mujoco_spec(path):
-    """The URDF with its meshes left out: their inertia is not used, and their files are not here."""
-    spec = mujoco.MjSpec.from_string(_without_geometry(path.read_text(encoding="utf-8")))
-    spec.compiler.fusestatic = True
-    spec.compiler.discardvisual = True
-    spec.compiler.balanceinertia = False
-    return spec
-
-
-def _without_geometry(text):
-    from lxml import etree
-
-    root = etree.fromstring(text.encode(), etree.XMLParser(remove_comments=True))
-    for tag in ("visual", "collision", "transmission", "gazebo"):
-        for node in list(root.iter(tag)):
-            node.getparent().remove(node)
-    return etree.tostring(root, encoding="unicode")
 
 
 @pytest.mark.parametrize("name", ROBOTS)

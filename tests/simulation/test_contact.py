@@ -265,6 +265,22 @@ def test_energy_never_grows(name, seed, eps, mu):
     assert all(blow.energy <= ROUNDING * run.kinetic.max() for blow in run.impacts)
 
 
+@pytest.mark.parametrize("damping", [0.1, 20.0, 2000.0])
+def test_a_spring_carries_what_stands_on_it_and_its_damper_nothing(damping):
+    """A light foot under a heavy trunk, with a damper that is far faster than a step: it stays at its equilibrium."""
+    K, rest = 500.0, -0.2
+    spring = kt.JointDynamics(damping=damping, stiffness=K, rest=rest)
+    along = kt.Prismatic([0, 0, 1])
+    trunk = kt.Body("trunk", None, along, inertia=kt.Inertia(2.0))
+    foot = kt.Body("foot", "trunk", along, inertia=kt.Inertia(0.01), shapes=Sphere(0.02), dynamics=spring)
+    stands = rest + 2.0 * G / K
+    run = kt.simulate(
+        kt.Model([trunk, foot]), [0.02 - stands, stands], duration=0.1, contact=Scene(), integrator="semi-implicit-euler"
+    )
+    assert np.abs(run.q - run.q[0]).max() < 1e-9 and np.abs(run.v).max() < 1e-6
+    assert np.abs(run.contact_forces("'foot'")[1:, 2] - 2.01 * G).max() < 1e-6
+
+
 def test_bad_input():
     model = ball()
     with pytest.raises(kt.InputError, match=r"q0 penetrates: 'ball' and the ground.* by 0\.1 m"):

@@ -53,6 +53,12 @@ def held_momentum_rate(model: Model, q: Array, v: Array, tau: Array, h: Scalar, 
     return rate - held * stacked(split(model.v_slices, vdot), model.v_slices)
 
 
+def held_inertias(model: Model, q: Array, v: Array, h: Scalar) -> Any:
+    """Γ + h B' + h² K' of each joint."""
+    _, B, K = _stacked(model, q, v)
+    return _held(model, h * (B + h * K))
+
+
 def _held(model: Model, x: Array) -> Any:
     """Γ + diag x of each joint."""
     own = split(model.v_slices, x)

@@ -7,7 +7,7 @@ Rows of J are gathered from unit wrenches and ℳ⁻¹ J* is the factored solve,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from kinetree.algebra.rigid import sko_model
 from kinetree.algebra.sweeps import each, rows, split, stacked
 from kinetree.algorithms.momentum import velocity
+from kinetree.algorithms.passive import held_inertias
 from kinetree.compiler.compile import kernel_of
 from kinetree.contact.impact import LOST
 from kinetree.contact.restitution import impulses_of
@@ -24,7 +25,7 @@ from kinetree.simulation.contact.directions import Directions
 from kinetree.simulation.contact.judgement import CLOSED, Judgement
 from kinetree.simulation.contact.unilateral import Seen, Unilateral
 from kinetree.simulation.impacts import Blow
-from kinetree.spatial.scalars import Array
+from kinetree.spatial.scalars import Array, Scalar
 
 DEEP = 0.1 * CLOSED
 """Gap or penetration [m or rad] below which nothing is corrected."""
@@ -49,6 +50,7 @@ class Contacts:
     def __init__(self, model: Model, unilateral: Unilateral, law: str) -> None:
         self.unilateral, self._law = unilateral, law
         self._shape, self._answer = (model.nbodies, model.nv), kernel_of(answers, model)
+        self._held = kernel_of(held_answers, model) if model.resists else None
 
     def rows(self, seen: Seen, which: Array) -> Rows:
         """Those of some constraints."""
@@ -57,6 +59,13 @@ class Contacts:
         A = J @ B.T
         size = (np.abs(J) * np.abs(B)).sum(axis=1)
         return Rows(directions, J, B, 0.5 * (A + A.T), np.diagonal(A) <= LOST * size)
+
+    def ahead(self, rows: Rows, seen: Seen, h: float) -> Rows:
+        """With A = J (ℳ + h B' + h² K')⁻¹ J*: what of a blow is left after a time h in which joints damp and have springs."""
+        if self._held is None or not len(rows.J):
+            return rows
+        A = rows.J @ self._held(seen.q, seen.v, rows.J, h).T
+        return replace(rows, A=0.5 * (A + A.T))
 
     def blow(self, t: float, seen: Seen, v: Array, judgement: Judgement) -> Blow:
         """The impact of everything that is closed."""
@@ -90,6 +99,11 @@ def answers(model: Model, q: Array, wrenches: Array, p: Array) -> tuple[Array, A
     felt = (ops.H @ ops.phi).apply(rows(wrenches))  # J* x  = H φ W + p
     total = stacked(each(lambda a, b: a + b, felt, split(model.v_slices, p)), model.v_slices)
     return total, velocity(model, q, total)
+
+
+def held_answers(model: Model, q: Array, v: Array, p: Array, h: Scalar) -> Array:
+    """(ℳ + h B' + h² K')⁻¹ p (nv,), with the slopes of what joints do by themselves at (q, v)."""
+    return sko_model(model.lean, q, Gamma=held_inertias(model, q, v, h)).mass.inv @ p
 
 
 def _with_room(rows: Rows, b: Array, *coefficients: Array) -> list[Array]:

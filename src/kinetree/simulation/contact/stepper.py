@@ -157,7 +157,7 @@ class ContactStepper:
     ) -> tuple[State, Array, float, float]:
         """The state and the impulses where the first blow meets velocities b (3k,); its work, and that of both blows [J]."""
         contacts, gap = self._contacts, seen.gap[taken]
-        x = contacts.kick(rows, taken, b)
+        x = contacts.kick(contacts.ahead(rows, seen, self._part * h), taken, b)
         end, after = self._ahead(t, seen.q, self._carried(seen.q, v + x @ rows.B), h)
         first_work, pushed = _work(rows, v, x), rows.directions.world(x)
         rows = contacts.rows(end, taken)
