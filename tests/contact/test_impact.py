@@ -323,3 +323,22 @@ def test_without_friction_normals_are_enough():
     alone = kt.impact(model, q, v, contacts, 0.3, 0.0, "poisson")
     assert_close(both.v[:9], alone.v, 1e-7)
     assert not np.array_equal(both.v[9], both.v[0])
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("name", ["forest", "chain", "bush"])
+def test_what_no_impulses_do_is_not_asked_for(name, law):
+    """Contacts that move in few ways: Newton's law may have no solution, and those of ε = 0 are then taken."""
+    model, rng = zoo.model(name), np.random.default_rng(0)
+    q, v = model.random(rng, 100), rng.normal(size=(100, model.nv))
+    last, up, down = model.nbodies - 1, [0, 0.3, 1], [0, -0.3, 1]
+    between = kt.Contact(model.nbodies // 2, [0.1, 0, 0.3], down, other=last)
+    contacts = [kt.Contact(last, [0.1, 0.2, 0.3], up), between, kt.Contact(last, [-0.1, 0.2, 0.1], up)]
+    hit, plastic = (kt.impact(model, q, v, contacts, eps, 0.5, law=law) for eps in (1.0, 0.0))
+    T = kt.kinetic_energy(model, q, v)
+    assert (kt.kinetic_energy(model, q, hit.v) <= T * (1 + 1e-12 * np.linalg.cond(kt.mass_matrix(model, q)))).all()
+    for missed in (hit.residuals.complementarity, hit.residuals.dissipation):
+        assert (missed <= 2e-6 * T).all()
+    lowered = (hit.restitution == 0.0).all(axis=1)
+    assert lowered.any() == (law == "newton")
+    assert_close(hit.impulses[lowered], plastic.impulses[lowered], 1e-9, np.abs(plastic.impulses).max())

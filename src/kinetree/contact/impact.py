@@ -97,9 +97,9 @@ def impact(
         compression took. The three agree without friction at a single contact.
 
     Where contacts are redundant, of the impulses that do the same the shortest are taken, as far as the laws leave them free.
-    Where no impulses obey the laws, as Newton's of redundant contacts with friction may ask for what cannot be, `residuals` say
-    how near those found come. Where Newton's or Poisson's law would gain energy, as Newton's does when some contacts separate
-    while others approach, restitution is lowered until it does not; the result says to what.
+    Where Newton's or Poisson's law would gain energy, as Newton's does when some contacts separate while others approach,
+    restitution is lowered until it does not; the result says to what. It is 0 where no impulses obey the laws otherwise, as
+    Newton's may ask with friction for what cannot be: contacts that move in few ways cannot part as they came.
 
     Raises
     ------

@@ -5,7 +5,7 @@
     energetic   decompression with κ ε x₁, κ by bisection such that its work is Σ ε² of what compression took
 
 Where energy would be gained, x lies between the impulses of ε = 0, which take energy, and those asked for, as near to these as
-it may.
+it may. Where no impulses do what is asked, as Newton's law may at contacts that a single joint moves, those of ε = 0 are taken.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from kinetree.spatial.scalars import Array, Scalar
 
 GROWTH = 1e-12
 """Of the kinetic energy that the contacts exchange: what counts as rounding, not as growth."""
+ASTRAY = 1e-6
+"""Of the energy that is exchanged: what impulses may miss the laws by; no impulses obey them where it is more."""
 SEARCHES, WORK, MOST_RETURNED = 40, 1e-10, 2.0
 """Halvings for Stronge's law, how exact its work is to be, and the largest multiple of ε that is looked at."""
 ONE = Block()
@@ -231,21 +233,27 @@ class Restitution:
         return p
 
     def _guard(self) -> Written:
-        """No energy is gained."""
+        """No energy is gained, and what cannot be is not asked for."""
         solver, part = self.solver, self.parts.part
-        energy, swing, gains, a, half = (self.routines.area(1) for _ in range(5))
+        energy, swing, gains, a, half, alone, astray = (self.routines.area(1) for _ in range(7))
         exchanged = part("exchanged", _exchanged, [self.each, self.each, self.each, ONE, ONE], [ONE, ONE])
-        gained = part("gained", lambda E, s: (where(positive(E - GROWTH * s), 1.0, 0.0), 1.0), [ONE, ONE], [ONE, ONE])
+        gained = part("gained", _gained, [ONE, ONE, ONE, Block(5)], [ONE, ONE, ONE])
+        singly = part("singly", _singly, [self.each, Block(2), ONE], [ONE])
+        anew = part("anew", lambda astray, found: found * (1.0 - astray), [ONE, Block(5)], [Block(5)])
+        worst = part("worst.plastic", _worst_again, [ONE, self.each, self.each, ONE, ONE, Block(5)], [Block(5)])
         apart = part("apart", _apart, [self.each] * 4 + [ONE] * 2, [ONE] * 2)
-        share = part("possible", _possible, [ONE] * 5, [ONE])
+        share = part("possible", _possible, [ONE] * 6, [ONE])
         between = part("between", _between, [ONE, ONE, self.each, self.each], [self.each])
         with self.parts.procedure("gains") as grown:
             grown.call(solver.zero, energy[0])
             grown.call(solver.zero, swing[0])
+            grown.call(solver.zero, alone[0])
             for c in grown.each(0, self.m):
                 own = self.x[c], self.u[c], self.after[c]
                 grown.call(exchanged, *own, energy[0], swing[0], energy[0], swing[0])
-            grown.call(gained, energy[0], swing[0], gains[0], self.possible[0])
+                grown.call(singly, self.u[c], solver.steps[c], alone[0], alone[0])
+            sizes = energy[0], swing[0], alone[0], self.residuals[0]
+            grown.call(gained, *sizes, gains[0], astray[0], self.possible[0])
         with self.parts.procedure("guard", loops=True) as p:
             p.run(grown)
             with p.while_any(gains[0], 1, usual=0.1):
@@ -259,7 +267,11 @@ class Restitution:
                     p.call(exchanged, *own, energy[0], swing[0], energy[0], swing[0])
                     ends = self.x[c], solver.best[c], self.after[c], solver.velocities[c]
                     p.call(apart, *ends, a[0], half[0], a[0], half[0])
-                p.call(share, gains[0], a[0], half[0], energy[0], self.possible[0], self.possible[0])
+                p.call(share, gains[0], astray[0], a[0], half[0], energy[0], self.possible[0], self.possible[0])
+                p.call(anew, astray[0], self.residuals[0], self.residuals[0])
+                for c in p.each(0, self.m):
+                    own = solver.best[c], solver.velocities[c], self.least[c], self.mu[c]
+                    p.call(worst, astray[0], *own, self.residuals[0], self.residuals[0])
                 for c in p.each(0, self.m):
                     for plastic, new in ((solver.best, self.x), (solver.velocities, self.after)):
                         p.call(between, gains[0], self.possible[0], plastic[c], new[c], new[c])
@@ -318,15 +330,33 @@ def _apart(x: Array, plastic: Array, w: Array, after: Array, a: Scalar, half: Sc
     return a + 0.5 * (d @ (w - after)), half + 0.5 * (d @ after)
 
 
-def _possible(gains: Scalar, a: Scalar, half: Scalar, energy: Scalar, before: Scalar) -> Scalar:
+def _singly(u: Array, steps: Array, alone: Scalar) -> Scalar:
+    """The energies that contacts would exchange alone."""
+    return alone + sum((step * v * v for step, v in zip((steps[0], steps[1], steps[1]), u, strict=False)), start=0.0)
+
+
+def _gained(energy: Scalar, swing: Scalar, alone: Scalar, residuals: Array) -> tuple[Scalar, Scalar, Scalar]:
+    """Whether it cannot stay so; whether for the laws; and how much of ε is possible if it can."""
+    missed = residuals[1] + residuals[3] - ASTRAY * (abs(energy) + alone)
+    astray = where(positive(missed), 1.0, 0.0)
+    return where(positive(energy - GROWTH * swing), 1.0, astray), astray, 1.0
+
+
+def _worst_again(astray: Scalar, x: Array, w: Array, least: Scalar, mu: Scalar, found: Array) -> Array:
+    new = _worst(x, w, least, mu, found)
+    return np.array([where(astray, a, b) for a, b in zip(new, found, strict=True)], dtype=object)
+
+
+def _possible(gains: Scalar, astray: Scalar, a: Scalar, half: Scalar, energy: Scalar, before: Scalar) -> Scalar:
     """The root s that is not negative; E₀ ≤ 0."""
     root = sqrt(maximum(half * half - a * energy, 0.0)) - half
     share = root / where(positive(a), a, 1.0) * (1.0 - 1e-9)
-    return where(gains, maximum(1.0 - maximum(1.0 - share, 0.0), 0.0), before)
+    return where(gains, where(astray, 0.0, maximum(1.0 - maximum(1.0 - share, 0.0), 0.0)), before)
 
 
 def _between(gains: Scalar, share: Scalar, plastic: Array, x: Array) -> Array:
-    return np.array([where(gains, p + share * (y - p), y) for p, y in zip(plastic, x, strict=True)], dtype=object)
+    mixed = [where(share, p + share * (y - p), p) for p, y in zip(plastic, x, strict=True)]
+    return np.array([where(gains, new, y) for new, y in zip(mixed, x, strict=True)], dtype=object)
 
 
 def _final(x: Array, u: Array, w: Array, found: Array) -> Array:
