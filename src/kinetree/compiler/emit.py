@@ -6,7 +6,7 @@ those that depend on equally many sines and cosines before them are computed tog
 arguments.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from kinetree.compiler.graph import Expr, Graph
@@ -102,6 +102,8 @@ class StraightLine:
         Lines that make ``%v{index}`` of an input node.
     store : callable
         Lines that store a vector at a target.
+    late : collection of int
+        Nodes that are stored after all others, by index: inputs that lie where something else is stored.
     """
 
     def __init__(
@@ -111,6 +113,7 @@ class StraightLine:
         lanes: Lanes,
         load: Callable[[Expr], list[str]],
         store: Callable[[Any, str], list[str]],
+        late: Collection[int] = (),
     ):
         self.nodes = nodes
         self.lanes = lanes
@@ -123,9 +126,10 @@ class StraightLine:
         for target, value in results:
             if isinstance(value, Expr):
                 self.targets.setdefault(value.index, []).append(target)
+        self.waiting = {index: self.targets.pop(index) for index in late if index in self.targets}
         self.declared: set[str] = set()
         self.done: set[int] = set()
-        self.used_once = _used_once(nodes, self.targets)
+        self.used_once = _used_once(nodes, self.targets | self.waiting)
         generations = _generations(nodes)
         self.has_trigonometry = bool(generations)
         self._write(results, generations)
@@ -151,6 +155,9 @@ class StraightLine:
             else:
                 self._emit(node)
                 self._limit_stretch()
+        for index, targets in self.waiting.items():
+            for target in targets:
+                self.lines += self.store(target, f"%v{index}")
 
     def _limit_stretch(self) -> None:
         if len(self.lines) - self.stretch_start >= _STRETCH:

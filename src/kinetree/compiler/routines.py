@@ -132,7 +132,7 @@ class Piece:
                 f"  store {T} {value}, ptr {at}, align {T.bytes}",
             ]
 
-        code = StraightLine(self.nodes, self.results, T, load, store)
+        code = StraightLine(self.nodes, self.results, T, load, store, [x.index for x in self.early])
         return code.function(f"define internal void @piece.{self.name}({', '.join(self.pointers)}) noinline #0"), code
 
 

@@ -13,10 +13,12 @@ import numpy as np
 
 from kinetree.compiler.graph import where
 from kinetree.compiler.parts import Parts
-from kinetree.compiler.routines import Block
+from kinetree.compiler.routines import Area, Block
 from kinetree.contact.laws import positive
 from kinetree.spatial.scalars import Array
 
+SIZES = 4, 3, 2, 1
+"""Of the blocks that are worked on."""
 NOTHING, INSTEAD = 1e-13, 1e-9
 """What is rounding, and what is taken for it."""
 
@@ -36,9 +38,10 @@ class Elimination:
 
     def __init__(self, parts: Parts, m: int, d: int, name: str = "") -> None:
         n, routines = d * m, parts.routines
-        square, some = Block(d, d, stride=n), Block(d)
         self.matrix, self.right = routines.area(n, n, strides=(d * n, d)), routines.area(n, strides=(d,))
-        J, b = self.matrix, self.right
+        d = next(size for size in SIZES if n % size == 0)  # the work per number that is read is most in large blocks
+        m, square, some = n // d, Block(d, d, stride=n), Block(d)
+        J, b = (Area(x.base, x.slot, strides) for x, strides in ((self.matrix, (d * n, d)), (self.right, (d,))))
         pivot = parts.part(f"{name}pivot", pivots, [square], [square])
         across = parts.part(f"{name}across", _forward, [square, square], [square])
         below = parts.part(f"{name}below", _below, [square, square], [square])

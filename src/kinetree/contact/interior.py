@@ -42,8 +42,9 @@ if TYPE_CHECKING:
 
 STEPS, CLOSE = 30, 1e-9
 """How many at most; and of the largest velocity that comes in, how far from the laws they end."""
-BEGINNINGS = 10.0, 0.1
-"""Where they begin, first and where that did not lead to a solution: x and z, in such units that the largest b is 1."""
+BEGINNINGS = 10.0, 0.1, 0.01
+"""Where they begin, first and where what came before did not lead to a solution: x and z, in units in which the largest b is
+1."""
 BLEND, WAY = 0.8, 0.95
 """c, and how much of the way to the cone's boundary they go."""
 SHORT, MIDDLE = 0.1, 0.8

@@ -64,14 +64,18 @@ class LowRank:
     def _product(self) -> Written:
         """Nᵀ M, left in the matrix of `inner`."""
         S, r, parts = self.inner.matrix, self.rank, self.solver.parts
-        blank = parts.part("rank.gram.blank", lambda: np.zeros((3, r)), [], [self.wide])
-        more = parts.part("rank.gram.more", lambda N, M, S: S + N.T @ M, [self.square, self.wide, self.wide], [self.wide])
+        width = next(w for w in (9, 6, 3) if r % w == 0)  # what fits into registers
+        wide, some = Block(3, width, stride=r), width // 3
+        blank = parts.part("rank.blank", lambda: np.zeros((3, width)), [], [wide])
+        more = parts.part("rank.more", lambda N, M, S: S + N.T @ M, [self.square, wide, wide], [wide])
         with parts.procedure("rank.product") as p:
             for j in p.each(0, r // 3):
-                p.call(blank, S[j, 0])
+                for k in range(0, r // 3, some):
+                    p.call(blank, S[j, k])
             for c in p.each(0, self.solver.m):
                 for j in p.each(0, r // 3):
-                    p.call(more, self.N[c, j], self.M[c, 0], S[j, 0], S[j, 0])
+                    for k in range(0, r // 3, some):
+                        p.call(more, self.N[c, j], self.M[c, k], S[j, k], S[j, k])
         return p
 
     def _gram(self, product: Written) -> Written:

@@ -30,8 +30,9 @@ TOLERANCE = 1e-10
 """Of the largest impulse that some contact alone would need: how far from the laws impulses may be."""
 FINE = 1e-2
 """Of that: where Newton's steps end, if they come so far."""
-SWEEPS, STEPS, TRIALS, ROUNDS = 30, 12, 3, 2
-"""Of Gauss–Seidel, of Newton after them, fractions of a step that are tried, and how often all turns are taken."""
+SWEEPS, STEPS, ENDING, TRIALS, ROUNDS = 30, 12, 6, 3, 2
+"""Of Gauss–Seidel, of Newton after them and from where `interior` ends, fractions of a step that are tried, and how often all
+turns are taken."""
 TURNS = (
     (1, 1e-9, 1.0),
     (1, 1e-4, 0.5),
@@ -44,7 +45,8 @@ TURNS = (
 )
 """How many times the sweeps, the damping of Newton's steps, and by how much of what its law wants a sweep changes a contact."""
 FEW, MANY = 9, 4
-"""Impulses up to which code is straight-line; contacts with friction beyond which nothing is tried before `interior`."""
+"""Impulses up to which code is straight-line; contacts with friction beyond which nothing is tried before `interior`, if the
+rank of A is at most half its size."""
 SLIGHT, WEAK, KNOWN = (0.0, 1e-13, 1e-9), 1e-5, 1e-7
 """The damping of the first steps: for few contacts without friction, which are hardly ever redundant, for many, and with
 friction; of the stiffest direction, what is a weak pivot, which redundant contacts have; and the damping up to which that can
@@ -142,7 +144,7 @@ class Solver:
         self.evaluate = self._evaluate("evaluate", self.x, self.w, self.F, self.size)
         self.evaluate_tried = self._evaluate("evaluate.tried", self.tried, self.w_tried, self.F_tried, self.size_tried)
         self.keep = self._keep()
-        self.solve = self._solve(self._sweeps(), self._steps(self._step()))
+        self.solve = self._solve(self._sweeps(), *self._steps(self._step()))
 
     def law(self, c: Any) -> tuple[Place, Place, Place]:
         """ρ and r, the least impulse and friction of a contact."""
@@ -228,8 +230,9 @@ class Solver:
             p.run(self.keep)
         return p
 
-    def _steps(self, step: Written) -> Written:
-        """Newton's steps, until they are there or many; which lanes are to go on; and where those begin that went astray."""
+    def _steps(self, step: Written) -> tuple[Written, Written]:
+        """Newton's steps, until they are there or many, or few; which lanes are to go on; and where those begin that went
+        astray."""
         part = self.parts.part
         ended = part("ended", _ended, [ONE] * 4, [ONE] * 2)
         reset = part("reset", lambda off, x: where(off, 0.0, x), [ONE, self.each], [self.each])
@@ -242,14 +245,17 @@ class Solver:
             finished.call(ended, *state, self.active[0], self.taken[0])
             for c in finished.each(0, self.m):
                 finished.call(reset, self.taken[0], self.x[c], self.x[c])
-        with self.parts.procedure("steps", loops=True) as p:
-            p.run(begun)
-            with p.while_any(self.running[0], STEPS, usual=5):
-                p.run(step)
-            p.run(finished)
-        return p
+        found = []
+        for name, most in (("steps", STEPS), ("ending", ENDING)):
+            with self.parts.procedure(name, loops=True) as p:
+                p.run(begun)
+                with p.while_any(self.running[0], most, usual=min(most, 5)):
+                    p.run(step)
+                p.run(finished)
+            found.append(p)
+        return found[0], found[1]
 
-    def _solve(self, sweeps: Written, steps: Written) -> Written:
+    def _solve(self, sweeps: Written, steps: Written, ending: Written) -> Written:
         part, alone = self.parts.part, self.routines.area(1)
         most = part("most", _most, [self.each, *LAW[:2], ONE], [ONE])
         wanted = part("wanted", lambda x: (TOLERANCE * TOLERANCE * x * x, 1e300), [ONE], [ONE, ONE])
@@ -275,18 +281,19 @@ class Solver:
                     turning.run(steps)
         with self.parts.procedure("solve", loops=True) as p:
             p.run(rest)
-            if interior is not None and self.m <= MANY:
+            soon = self.m > MANY and 2 * self.rank <= self.d * self.m
+            if interior is not None and not soon:
                 p.call(turns[0], self.damping[0], self.part[0])
                 p.run(sweeps)
             p.call(gently, self.damping[0])
-            if interior is None or self.m <= MANY:
+            if interior is None or not soon:
                 p.run(steps)
             if interior is not None:
                 for k, far in enumerate(BEGINNINGS):
                     with p.while_any(self.active[0], 1, usual=0.1 if k else 1.0):
                         p.call(part(f"far{k}", lambda far=far: far, [], [ONE]), interior.far[0])
                         p.run(interior.approach)
-                        p.run(steps)
+                        p.run(ending)
             with p.while_any(self.active[0], 1, usual=0.1):
                 p.run(turning)
             if shorter is not None:

@@ -73,7 +73,7 @@ class Contacts:
         rows, lists = self.rows(seen, closed), self.unilateral
         u, eps = rows.J @ v, judgement.eps[closed]
         A, b, lost, mu, some = _with_room(rows, u, lists.friction[closed], eps)
-        x = impulses_of(self._law, b, A, some, mu, lost)[0][0, : len(u)]
+        x = impulses_of(self._law, b, A, some, mu, lost, rank=self._shape[1])[0][0, : len(u)]
         impulses = rows.directions.world(x)
         took = np.flatnonzero(x.reshape(-1, 3).any(axis=1))
         energy = float(0.5 * x @ (2.0 * u + rows.A @ x))
@@ -82,7 +82,7 @@ class Contacts:
     def kick(self, rows: Rows, which: Array, b: Array) -> Array:
         """x (3k,) that obeys the laws of contact with b (3k,)."""
         A, some, lost, mu = _with_room(rows, b, self.unilateral.friction[which])
-        return solved(A, some, np.zeros_like(mu), mu, lost)[0, : len(b)]
+        return solved(A, some, np.zeros_like(mu), mu, lost, rank=self._shape[1])[0, : len(b)]
 
     def lift(self, rows: Rows, depth: Array) -> Array:
         """The least displacement (nv,), in the metric of ℳ, that takes back penetrations, those of `depth` (k,) < 0."""
@@ -90,7 +90,7 @@ class Contacts:
         b[::3] = depth
         A, some, lost, none = _with_room(rows, b, np.zeros(len(depth)))
         across = np.arange(lost.shape[-1]) % 3 > 0
-        return solved(A, some, none, none, lost | across)[0, : len(b)] @ rows.B
+        return solved(A, some, none, none, lost | across, rank=self._shape[1])[0, : len(b)] @ rows.B
 
 
 def answers(model: Model, q: Array, wrenches: Array, p: Array) -> tuple[Array, Array]:
