@@ -30,10 +30,11 @@ def problem(rng, states, m, dof, mu, spread=0.0):
 
 @pytest.mark.parametrize("m", [1, 2, 5, 12])
 @pytest.mark.parametrize("mu", [0.0, 0.3, 1.0])
-def test_redundant_contacts_obey_the_laws(m, mu):
-    """Six degrees of freedom, up to 36 directions: A is singular, impulses that obey the laws exist, hardly any are missed."""
+@pytest.mark.parametrize("rank", [None, 6])
+def test_redundant_contacts_obey_the_laws(m, mu, rank):
+    """Six degrees of freedom, up to 36 directions: A is singular, impulses that obey the laws exist, and are found."""
     given = problem(np.random.default_rng(m), 100, m, 6, mu)
-    assert (broken(solved(*given), *given[:4]) > 20 * TOLERANCE).sum() <= 1
+    assert broken(solved(*given, rank=rank), *given[:4]).max() < 20 * TOLERANCE
 
 
 def test_the_same_contact_many_times():
@@ -60,11 +61,11 @@ def test_free_impulses_are_the_shortest():
 @pytest.mark.parametrize("mu", [0.0, 0.5, 1.0, 2.0])
 @pytest.mark.parametrize("decades", [0.0, 4.0, 8.0])
 def test_whatever_the_masses(mu, decades):
-    """Masses up to 10⁸ apart; there, with much friction, one state in a hundred is missed."""
+    """Masses up to 10⁸ apart; there, with much friction, one state in a thousand is missed."""
     given = problem(np.random.default_rng(7), 300, 2, 8, mu, decades)
     x = solved(*given)
     assert np.isfinite(x).all()
-    assert (broken(x, *given[:4]) > 1e-7).sum() <= (9 if decades == 8.0 and mu >= 1.0 else 0)
+    assert (broken(x, *given[:4]) > 1e-7).sum() <= (decades == 8.0 and mu >= 1.0)
 
 
 def test_least_impulses():
