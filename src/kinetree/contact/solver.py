@@ -18,8 +18,10 @@ import numpy as np
 
 from kinetree.compiler.graph import where
 from kinetree.compiler.kernel import build_once
+from kinetree.compiler.llvm import host_lanes
 from kinetree.compiler.parts import Parts, Written
 from kinetree.compiler.routines import Area, Block, Place, Routines
+from kinetree.compiler.text import Lanes
 from kinetree.contact.elimination import Elimination
 from kinetree.contact.interior import BEGINNINGS, Interior
 from kinetree.contact.laws import derivatives, finite, maximum, positive, sides, step_sizes, swept, velocities
@@ -53,6 +55,8 @@ friction; of the stiffest direction, what is a weak pivot, which redundant conta
 be seen."""
 FAR = 1e12
 """Times the goal: where Newton ended so far off, sweeps begin from zero."""
+NARROW = Lanes(2)
+"""For one state or two: they take half the time of a full vector."""
 ONE = Block()
 LAW = [Block(2), ONE, ONE]
 
@@ -64,13 +68,14 @@ def solved(A: Array, b: Array, least: Array, mu: Array, lost: Array, rank: int |
     several do, contacts being redundant, a short one. Where none is found, the nearest of those looked at. `rank` is what
     the rank of A is at most, if known.
     """
-    return _kernel(mu.shape[-1], rank)(A, b, least, mu, np.asarray(lost, dtype=float))
+    lanes = NARROW if mu.size <= NARROW.count * mu.shape[-1] else host_lanes()
+    return _kernel(mu.shape[-1], rank, lanes)(A, b, least, mu, np.asarray(lost, dtype=float))
 
 
 @cache
-def _kernel(m: int, rank: int | None) -> np.ufunc:
+def _kernel(m: int, rank: int | None, lanes: Lanes) -> np.ufunc:
     def sources() -> Any:
-        n, routines = 3 * m, Routines()
+        n, routines = 3 * m, Routines(lanes)
         found = routines.area(n, strides=(3,))
         A, b, lost = (Area("%in", slot, strides) for slot, strides in ((0, (3 * n, 3)), (n * n, (3,)), (n * n + 5 * m, (3,))))
         least, mu = (Area("%in", n * n + n + k * m, (1,)) for k in range(2))
@@ -84,7 +89,7 @@ def _kernel(m: int, rank: int | None) -> np.ufunc:
         return routines.source([(n, n), (n,), (m,), (m,), (n,)], [(n,)]), None
 
     doc = "Impulses that obey the laws of contact: (A, b, least, mu, lost)."
-    return build_once("contact_impulses", doc, (_kernel.__wrapped__, m, rank), sources, warn=False)
+    return build_once("contact_impulses", doc, (_kernel.__wrapped__, m, rank, str(lanes)), sources, warn=False)
 
 
 @final

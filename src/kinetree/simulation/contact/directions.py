@@ -36,6 +36,12 @@ class Directions:
         """k."""
         return len(self.own) + len(self.side)
 
+    @property
+    def rank(self) -> int:
+        """In how many directions the bodies and joints that take part can move, at most."""
+        bodies = {*self.own.tolist(), *self.other.tolist()} - {-1}
+        return 6 * len(bodies) + len(self.side)
+
     def speeds(self, V: Array, v: Array) -> Array:
         """u (3k,) of bodies that move with V (nbodies + 1, 6), the world last, where velocities are v (nv,)."""
         u = np.zeros((self.count, 3))

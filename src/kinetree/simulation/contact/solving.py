@@ -8,7 +8,7 @@ Rows of J are gathered from unit wrenches and ℳ⁻¹ J* is the factored solve,
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -34,13 +34,16 @@ DEEP = 0.1 * CLOSED
 @final
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """J (3k, nv), (ℳ⁻¹ J*)* (3k, nv) and A (3k, 3k) of k constraints; lost (3k,) are directions in which nothing gives way."""
+    """J (3k, nv), (ℳ⁻¹ J*)* (3k, nv) and A (3k, 3k) of k constraints; lost (3k,) are directions in which nothing gives way;
+    the rank of A is at most `rank`.
+    """
 
     directions: Directions
     J: Array
     B: Array
     A: Array
     lost: Array
+    rank: int
 
 
 @final
@@ -58,7 +61,7 @@ class Contacts:
         J, B = self._answer(seen.q, *directions.loads(*self._shape))
         A = J @ B.T
         size = (np.abs(J) * np.abs(B)).sum(axis=1)
-        return Rows(directions, J, B, 0.5 * (A + A.T), np.diagonal(A) <= LOST * size)
+        return Rows(directions, J, B, 0.5 * (A + A.T), np.diagonal(A) <= LOST * size, min(directions.rank, J.shape[1]))
 
     def ahead(self, rows: Rows, seen: Seen, h: float) -> Rows:
         """With A = J (ℳ + h B' + h² K')⁻¹ J*: what of a blow is left after a time h in which joints damp and have springs."""
@@ -72,8 +75,8 @@ class Contacts:
         closed = self.unilateral.essential(seen, np.flatnonzero(judgement.closed))
         rows, lists = self.rows(seen, closed), self.unilateral
         u, eps = rows.J @ v, judgement.eps[closed]
-        A, b, lost, mu, some = _with_room(rows, u, lists.friction[closed], eps)
-        x = impulses_of(self._law, b, A, some, mu, lost, rank=self._shape[1])[0][0, : len(u)]
+        rank, A, b, lost, mu, some = _with_room(rows, u, lists.friction[closed], eps)
+        x = impulses_of(self._law, b, A, some, mu, lost, rank=rank)[0][0, : len(u)]
         impulses = rows.directions.world(x)
         took = np.flatnonzero(x.reshape(-1, 3).any(axis=1))
         energy = float(0.5 * x @ (2.0 * u + rows.A @ x))
@@ -81,16 +84,16 @@ class Contacts:
 
     def kick(self, rows: Rows, which: Array, b: Array) -> Array:
         """x (3k,) that obeys the laws of contact with b (3k,)."""
-        A, some, lost, mu = _with_room(rows, b, self.unilateral.friction[which])
-        return solved(A, some, np.zeros_like(mu), mu, lost, rank=self._shape[1])[0, : len(b)]
+        rank, A, some, lost, mu = _with_room(rows, b, self.unilateral.friction[which])
+        return solved(A, some, np.zeros_like(mu), mu, lost, rank)[0, : len(b)]
 
     def lift(self, rows: Rows, depth: Array) -> Array:
         """The least displacement (nv,), in the metric of ℳ, that takes back penetrations, those of `depth` (k,) < 0."""
         b = np.zeros(len(rows.A))
         b[::3] = depth
-        A, some, lost, none = _with_room(rows, b, np.zeros(len(depth)))
+        rank, A, some, lost, none = _with_room(rows, b, np.zeros(len(depth)))
         across = np.arange(lost.shape[-1]) % 3 > 0
-        return solved(A, some, none, none, lost | across, rank=self._shape[1])[0, : len(b)] @ rows.B
+        return solved(A, some, none, none, lost | across, rank)[0, : len(b)] @ rows.B
 
 
 def answers(model: Model, q: Array, wrenches: Array, p: Array) -> tuple[Array, Array]:
@@ -106,10 +109,10 @@ def held_answers(model: Model, q: Array, v: Array, p: Array, h: Scalar) -> Array
     return sko_model(model.lean, q, Gamma=held_inertias(model, q, v, h)).mass.inv @ p
 
 
-def _with_room(rows: Rows, b: Array, *coefficients: Array) -> list[Array]:
-    """A (1, 3m, 3m), b and lost (1, 3m), coefficients (1, m) of k constraints and some that give no way.
+def _with_room(rows: Rows, b: Array, *coefficients: Array) -> tuple[Any, ...]:
+    """The rank r, A (1, 3m, 3m), b and lost (1, 3m), coefficients (1, m) of k constraints and some that give no way.
 
-    So that not every number of contacts has a kernel of its own; at most a quarter more.
+    So that not every number of contacts, and rank, has a kernel of its own; at most a quarter more contacts.
     """
     k = len(b) // 3
     some = 1 << max(0, k.bit_length() - 3)
@@ -117,4 +120,4 @@ def _with_room(rows: Rows, b: Array, *coefficients: Array) -> list[Array]:
     A, lost = np.zeros((1, 3 * m, 3 * m)), np.ones((1, 3 * m), dtype=bool)
     A[0, : 3 * k, : 3 * k], lost[0, : 3 * k] = rows.A, rows.lost
     padded = [np.concatenate([x, np.zeros(n - len(x))])[None] for x, n in ((b, 3 * m), *((c, m) for c in coefficients))]
-    return [A, padded[0], lost, *padded[1:]]
+    return min(3 * m, 6 * -(-rows.rank // 6)), A, padded[0], lost, *padded[1:]
