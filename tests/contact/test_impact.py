@@ -342,3 +342,28 @@ def test_what_no_impulses_do_is_not_asked_for(name, law):
     lowered = (hit.restitution == 0.0).all(axis=1)
     assert lowered.any() == (law == "newton")
     assert_close(hit.impulses[lowered], plastic.impulses[lowered], 1e-9, np.abs(plastic.impulses).max())
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.5])
+def test_a_link_between_two_walls_stays_whatever_newton_asks_for(friction):
+    """It comes to one as fast as it leaves the other, so that none can be left with ε > 0: it stops, as with ε = 0."""
+    link = kt.Inertia(1.0, [0.5, 0, 0], np.diag([0.01, 0.1, 0.1]))
+    model = kt.Model([kt.Body("link", None, kt.Revolute([0, 0, 1]), inertia=link)])
+    walls = [kt.Contact("link", [1.0, 0, 0], [0, 1, 0]), kt.Contact("link", [0.8, 0, 0], [0, -1, 0])]
+    eps = np.array([[0.0], [0.5], [1.0]])
+    hit = kt.impact(model, [0.0], [1.0], walls, eps, friction)
+    assert np.abs(hit.v).max() < 1e-12 and np.abs(hit.impulses).max() < 0.35 / 0.8 + 1e-9
+    assert np.abs(hit.residuals.energy + 0.175).max() < 1e-12 and not hit.restitution.any()
+    assert max(np.abs(x).max() for x in (hit.residuals.signorini, hit.residuals.complementarity)) < 1e-12
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.5])
+def test_what_newtons_law_asks_of_jammed_arms_is_refused(friction):
+    """Four contacts of an arm with the world, where no impulses may obey it: no gain, and impulses of a sane size."""
+    model, rng = zoo.model("ur5"), np.random.default_rng(1)
+    contacts = [kt.Contact(int(rng.integers(6)), 0.1 * rng.normal(size=3), rng.normal(size=3)) for _ in range(4)]
+    q, v = model.random(rng, 64), rng.normal(size=(64, 6))
+    hit = kt.impact(model, q, v, contacts, 1.0, friction)
+    before, gain = kt.kinetic_energy(model, q, v), kt.kinetic_energy(model, q, hit.v) - kt.kinetic_energy(model, q, v)
+    assert (gain <= 1e-9 * before).all() and np.abs(gain - hit.residuals.energy).max() < 1e-8 * before.max()
+    assert (hit.residuals.signorini < 1e-6 * np.abs(v).max()).all()

@@ -235,9 +235,10 @@ class Restitution:
     def _guard(self) -> Written:
         """No energy is gained, and what cannot be is not asked for."""
         solver, part = self.solver, self.parts.part
-        energy, swing, gains, a, half, alone, astray = (self.routines.area(1) for _ in range(7))
+        energy, swing, gains, a, half, alone, short, astray = (self.routines.area(1) for _ in range(8))
         exchanged = part("exchanged", _exchanged, [self.each, self.each, self.each, ONE, ONE], [ONE, ONE])
-        gained = part("gained", _gained, [ONE, ONE, ONE, Block(5)], [ONE, ONE, ONE])
+        gained = part("gained", _gained, [ONE, ONE, ONE, ONE, Block(5)], [ONE, ONE, ONE])
+        lacking = part("lacking", _lacking, [self.each, Block(2), ONE], [ONE])
         singly = part("singly", _singly, [self.each, Block(2), ONE], [ONE])
         anew = part("anew", lambda astray, found: found * (1.0 - astray), [ONE, Block(5)], [Block(5)])
         worst = part("worst.plastic", _worst_again, [ONE, self.each, self.each, ONE, ONE, Block(5)], [Block(5)])
@@ -248,11 +249,13 @@ class Restitution:
             grown.call(solver.zero, energy[0])
             grown.call(solver.zero, swing[0])
             grown.call(solver.zero, alone[0])
+            grown.call(solver.zero, short[0])
             for c in grown.each(0, self.m):
                 own = self.x[c], self.u[c], self.after[c]
                 grown.call(exchanged, *own, energy[0], swing[0], energy[0], swing[0])
                 grown.call(singly, self.u[c], solver.steps[c], alone[0], alone[0])
-            sizes = energy[0], swing[0], alone[0], self.residuals[0]
+                grown.call(lacking, solver.velocities[c], solver.steps[c], short[0], short[0])
+            sizes = energy[0], swing[0], alone[0], short[0], self.residuals[0]
             grown.call(gained, *sizes, gains[0], astray[0], self.possible[0])
         with self.parts.procedure("guard", loops=True) as p:
             p.run(grown)
@@ -335,9 +338,15 @@ def _singly(u: Array, steps: Array, alone: Scalar) -> Scalar:
     return alone + sum((step * v * v for step, v in zip((steps[0], steps[1], steps[1]), u, strict=False)), start=0.0)
 
 
-def _gained(energy: Scalar, swing: Scalar, alone: Scalar, residuals: Array) -> tuple[Scalar, Scalar, Scalar]:
+def _lacking(w: Array, steps: Array, short: Scalar) -> Scalar:
+    """The energies it would take alone to bring contacts to what the law asks for."""
+    lack = maximum(-w[0], 0.0)
+    return short + steps[0] * lack * lack
+
+
+def _gained(energy: Scalar, swing: Scalar, alone: Scalar, short: Scalar, residuals: Array) -> tuple[Scalar, Scalar, Scalar]:
     """Whether it cannot stay so; whether for the laws; and how much of ε is possible if it can."""
-    missed = residuals[1] + residuals[3] - ASTRAY * (abs(energy) + alone)
+    missed = residuals[1] + residuals[3] + short - ASTRAY * (abs(energy) + alone)
     astray = where(positive(missed), 1.0, 0.0)
     return where(positive(energy - GROWTH * swing), 1.0, astray), astray, 1.0
 
