@@ -60,7 +60,7 @@ def test_loops_over_bodies_run_inside_others_each_with_its_own_tables():
     final = routines.area(model.nv, strides=(1,))
     shapes = {"q": (model.nq,), "v": (model.nv,), "impulses": (6,)}
     sources = [looped_source(impulse.struck, model, shapes, {"bodies": (k,)}, routines.lanes, body_guard)[0] for k in hit]
-    parts = [routines.part(source) for source in sources]
+    parts = [routines.embed(source) for source in sources]
     copy, given = routines.piece("copy", lambda x: x, [Block()], [Block()]), Area("%in", 0, (1,))
     asked = routines.area(model.nq + model.nv + 6, strides=(1,))
     with routines.procedure("body") as body:

@@ -21,7 +21,8 @@ from typing import Any, Final, final
 import numpy as np
 
 from kinetree.compiler.graph import Expr, Graph
-from kinetree.compiler.routines import Area, Block, Piece, Routines, arguments, pointers, stored
+from kinetree.compiler.pieces import Area, Block, Piece, arguments, pointers, stored
+from kinetree.compiler.routines import Routines
 
 __all__ = ["Trace"]
 

@@ -22,150 +22,22 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from kinetree.compiler.emit import StraightLine, declarations, live_nodes
-from kinetree.compiler.graph import Expr, Graph
+from kinetree.compiler.emit import declarations
+from kinetree.compiler.graph import Graph
 from kinetree.compiler.kernel import KernelSource
 from kinetree.compiler.layout import joined, renamed, slots
 from kinetree.compiler.llvm import host_lanes
-from kinetree.compiler.stats import count, operations_in
+from kinetree.compiler.pieces import Area, Block, Index, Piece, Place, arguments, pointers, stored
+from kinetree.compiler.stats import operations_in
 from kinetree.compiler.text import Lanes
 
-__all__ = ["Area", "Block", "Part", "Piece", "Place", "Procedure", "Routines", "arguments", "pointers", "stored"]
-
-Index = int | str
-"""A number, or the register that holds it."""
-
-
-@final
-@dataclass(frozen=True)
-class Place:
-    """Where numbers of a state lie: so many slots behind an argument of the body, and registers times strides further on."""
-
-    base: str
-    slot: int
-    terms: tuple[tuple[str, int], ...] = ()
-
-
-@final
-@dataclass(frozen=True)
-class Area:
-    """Blocks that lie at regular distances: `area[i, j]` is the place of one."""
-
-    base: str
-    slot: int
-    strides: tuple[int, ...]
-
-    def __getitem__(self, indices: Index | tuple[Index, ...]) -> Place:
-        indices = indices if isinstance(indices, tuple) else (indices,)
-        pairs = list(zip(indices, self.strides, strict=True))
-        slot = self.slot + sum(i * stride for i, stride in pairs if isinstance(i, int))
-        return Place(self.base, slot, tuple((i, stride) for i, stride in pairs if isinstance(i, str)))
-
-
-@final
-class Block:
-    """The shape of what a piece reads or writes, () a number; rows lie `stride` slots apart, or end to end; or all numbers
-    have slots of their own."""
-
-    def __init__(self, *shape: int, stride: int | None = None, slots: list[int] | None = None) -> None:
-        columns = shape[-1] if shape else 1
-        rows = int(np.prod(shape[:-1], dtype=int))
-        regular = (r * (stride or columns) + k for r in range(rows) for k in range(columns))
-        self.shape: Final = shape
-        self.slots: Final = list(regular) if slots is None else slots
+__all__ = ["Area", "Block", "Embedded", "Piece", "Place", "Procedure", "Routines"]
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Piece:
-    """A traced function.
-
-    Attributes
-    ----------
-    name : str
-    pointers : tuple of str
-        Its arguments, and how they are declared.
-    source : dict
-        Argument and slot of each input, by the index of its node.
-    results : list
-        Argument and slot, and what is stored there.
-    shared : bool
-        Whether its first two arguments are those of the body.
-    early : tuple
-        Inputs that are read before anything is written.
-    """
-
-    name: str
-    pointers: tuple[str, ...]
-    source: dict[int, tuple[str, int]]
-    results: list[tuple[tuple[str, int], Expr | float]]
-    shared: bool = False
-    early: tuple[Expr, ...] = ()
-
-    @property
-    def nodes(self) -> list[Expr]:
-        """What it computes, in order."""
-        values = [x for _, x in self.results]
-        graph = next((x.graph for x in values if isinstance(x, Expr)), None)
-        return [] if graph is None else live_nodes(graph, [*self.early, *values])
-
-    @property
-    def operations(self) -> Counter[str]:
-        """As from `count`."""
-        return count(self.nodes, [x for _, x in self.results])
-
-    def written(self, T: Lanes) -> tuple[str, StraightLine]:
-        """Its text, and what that needs."""
-
-        def load(node: Expr) -> list[str]:
-            pointer, slot = self.source[node.index]
-            return [
-                f"  %i{node.index} = getelementptr {T}, ptr %{pointer}, i64 {slot}",
-                f"  %v{node.index} = load {T}, ptr %i{node.index}, align {T.bytes}",
-            ]
-
-        def store(target: tuple[str, int], value: str) -> list[str]:
-            pointer, slot = target
-            at = f"%at.{pointer}.{slot}"
-            return [
-                f"  {at} = getelementptr {T}, ptr %{pointer}, i64 {slot}",
-                f"  store {T} {value}, ptr {at}, align {T.bytes}",
-            ]
-
-        code = StraightLine(self.nodes, self.results, T, load, store, [x.index for x in self.early])
-        return code.function(f"define internal void @piece.{self.name}({', '.join(self.pointers)}) noinline #0"), code
-
-
-def arguments(blocks: Sequence[Block], graph: Graph) -> tuple[list[Any], dict[int, tuple[str, int]]]:
-    """Inputs of a function of blocks, and where each lies."""
-    arrays = [graph.input(block.shape) for block in blocks]
-    source = {
-        x.index: (f"in{k}", slot)
-        for k, (block, array) in enumerate(zip(blocks, arrays, strict=True))
-        for x, slot in zip(np.ravel(array), block.slots, strict=True)
-    }
-    return [array if block.shape else array[()] for block, array in zip(blocks, arrays, strict=True)], source
-
-
-def stored(blocks: Sequence[Block], made: Any) -> list[tuple[tuple[str, int], Expr | float]]:
-    """Where each number goes that a function made."""
-    found: Any = made if isinstance(made, tuple) else (made,)
-    return [
-        ((f"out{k or ''}", slot), x)
-        for k, (block, array) in enumerate(zip(blocks, found, strict=True))
-        for x, slot in zip(np.ravel(np.asarray(array, dtype=object)), block.slots, strict=True)
-    ]
-
-
-def pointers(inputs: Sequence[Block], outputs: Sequence[Block], apart: str = "") -> tuple[str, ...]:
-    """Arguments of a piece of so many blocks."""
-    return (*(f"ptr %in{k}" for k in range(len(inputs))), *(f"ptr {apart}%out{k or ''}" for k in range(len(outputs))))
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Part:
-    """The body of a kernel as part of another: its number, and where among the tables its own begin."""
+class Embedded:
+    """The body of a kernel within another: its number, and where among the tables its own begin."""
 
     number: int
     source: KernelSource
@@ -187,7 +59,7 @@ class Routines:
         self.pieces: Final[list[Piece]] = []
         self.procedures: Final[dict[str, Procedure]] = {}
         self.tables: Final[list[str]] = []
-        self.parts: Final[list[Part]] = []
+        self.embedded: Final[list[Embedded]] = []
         self._slots = 0
 
     def area(self, *shape: int, strides: tuple[int, ...] | None = None) -> Area:
@@ -207,10 +79,10 @@ class Routines:
         self.pieces.append(found)
         return found
 
-    def part(self, source: KernelSource) -> tuple[Part, Area]:
+    def embed(self, source: KernelSource) -> tuple[Embedded, Area]:
         """A kernel's body, and room for its results."""
-        found = Part(len(self.parts), source, sum(len(part.source.arrays) for part in self.parts))
-        self.parts.append(found)
+        found = Embedded(len(self.embedded), source, sum(len(inner.source.arrays) for inner in self.embedded))
+        self.embedded.append(found)
         return found, self.area(slots(source.outputs) + source.spare)
 
     def table(self, name: str, values: Sequence[int]) -> str:
@@ -227,19 +99,19 @@ class Routines:
 
     def source(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> KernelSource:
         """The finished body; of the room, what `outputs` take comes first."""
-        T, main, parts = self.lanes, self.procedures["body"], [part.source for part in self.parts]
+        T, main, inner = self.lanes, self.procedures["body"], [body.source for body in self.embedded]
         written = [piece.written(T) for piece in self.pieces]
         any_lane = f"declare i1 @llvm.vector.reduce.or.v{T.count}i1({T.truths})"
         texts = [any_lane, declarations([code for _, code in written]), *self.tables, *(text for text, _ in written)]
         texts += [procedure.text() for procedure in self.procedures.values()]
-        texts += [renamed(part.text, f"part{n}") for n, part in enumerate(parts)]
-        length = sum(operations_in(piece.operations) for piece in self.pieces) + sum(part.length for part in parts)
+        texts += [renamed(body.text, f"inner{n}") for n, body in enumerate(inner)]
+        length = sum(operations_in(piece.operations) for piece in self.pieces) + sum(body.length for body in inner)
         return KernelSource(
             tuple(inputs),
             tuple(outputs),
             joined(texts),
             self._slots - slots(outputs),
-            tuple(array for part in parts for array in part.arrays),
+            tuple(array for body in inner for array in body.arrays),
             main.operations,
             self.started,
             T,
@@ -249,11 +121,11 @@ class Routines:
 
 @final
 class Procedure:
-    """A function that calls pieces, procedures and parts in loops."""
+    """A function that calls pieces, procedures and embedded bodies in loops."""
 
     def __init__(self, name: str, lanes: Lanes) -> None:
         self.name: Final = name
-        self._done: list[tuple[Piece | Procedure | Part, float]] = []
+        self._done: list[tuple[Piece | Procedure | Embedded, float]] = []
         self._lanes, self._lines, self._block, self._count, self._times = lanes, list[str](), "entry", 0, 1.0
 
     @property
@@ -282,12 +154,12 @@ class Procedure:
         self._done.append((other, self._times))
         self._put(f"call void @procedure.{other.name}(ptr %in, ptr %out, ptr %data)")
 
-    def compute(self, part: Part, given: Place, results: Place) -> None:
-        """A part: its inputs end to end, then the room that it was given."""
-        self._done.append((part, self._times))
-        tables = self._named(f"getelementptr ptr, ptr %data, i64 {part.table}")
+    def compute(self, body: Embedded, given: Place, results: Place) -> None:
+        """An embedded body: its inputs end to end, then the room that it was given."""
+        self._done.append((body, self._times))
+        tables = self._named(f"getelementptr ptr, ptr %data, i64 {body.table}")
         places = f"ptr {self._pointer(given)}, ptr {self._pointer(results)}, ptr {tables}"
-        self._put(f"call void @body.part{part.number}({places})")
+        self._put(f"call void @body.inner{body.number}({places})")
 
     def plus(self, index: Index, more: int) -> Index:
         """An index further on."""

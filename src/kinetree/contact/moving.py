@@ -99,13 +99,13 @@ class Looped(Moving):
         k, nq, nv = len(bodies), model.nq, model.nv
         state = {"q": (nq,), "v": (nv,)}
         moved, _ = looped_source(_moved, model, state, {"bodies": bodies}, routines.lanes)
-        self._moved, room = routines.part(moved)
+        self._moved, room = routines.embed(moved)
         at = np.cumsum([room.slot, 36 * k * k, 9 * k, 3 * k]).tolist()
         places = [Area(room.base, slot, size) for slot, size in zip(at, ((36 * k, 6), (9,), (3,), (6,)), strict=True)]
         self._found, (self._C, self.R, self.p, self.V) = Area(room.base, room.slot, (1,)), places
         shapes = {**state, "impulses": (6 * k,)}
         struck, _ = looped_source(impulse.struck, model, shapes, {"bodies": bodies}, routines.lanes, body_guard)
-        self._struck, self._answer = routines.part(struck)
+        self._struck, self._answer = routines.embed(struck)
         self._asked = routines.area(nq + nv + 6 * k, strides=(1,))
         self.W = Area(self._asked.base, self._asked.slot + nq + nv, (6,))
 
