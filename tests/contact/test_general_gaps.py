@@ -101,6 +101,48 @@ def test_far_shapes_pass_to_near_ones_continuously(cube):
     assert np.abs(np.diff(gap, axis=0)).max() < 0.02  # steps of 0.00225
 
 
+def test_gaps_are_those_of_each_pair_or_less(cube):
+    """Near, what coal finds of the pair alone, to the bit; further away no more than that, and more than nothing."""
+    model = bodies(cube, CYLINDER, [Shape(OTHERS["box"], kt.Pose(translation=[0.2, 0.0, 0.0])), OTHERS["capsule"]])
+    found = candidates(model, Scene(ground=()))
+    q = model.random(0, 60)
+    q[:40, [4, 5, 6, 11, 12, 13, 18, 19, 20]] *= 0.4
+    R, p = kt.forward_kinematics(model, q)
+    gap, points, normals = found.at(q)
+    bounds, _ = found.general.bounds(R, p)
+    size = np.array([pair.first.radius + pair.second.radius for pair in found.general.pairs])
+    starts = np.cumsum([0, *(pair.count for pair in found.general.pairs)])
+    near = 0
+    for n, (turns, places) in enumerate(zip(R, p, strict=True)):
+        for k, pair in enumerate(found.general.pairs):
+            sides = ((x, turns[x.body], places[x.body]) for x in (pair.first, pair.second))
+            placed = [y for x, A, a in sides for y in (A @ x.placement.rotation, A @ x.placement.translation + a)]
+            alone, where, normal = pair.at(*placed)
+            part = slice(starts[k], starts[k + 1])
+            assert (gap[n, part] <= alone + 1e-6).all() and bounds[n, k] <= alone[0] + 1e-6
+            if bounds[n, k] >= 0.125 * size[k]:
+                assert gap[n, part].min() > 0.0
+                continue
+            near += 1
+            body = pair.first.body
+            assert np.abs(gap[n, part] - alone).max() < 1e-5
+            assert np.abs(places[body] + points[n, part] @ turns[body].T - where)[0].max() < 1e-5
+            assert np.abs(normals[n, part] - normal).max() < 1e-5
+    assert 20 < near < len(q) * len(size) - 20
+
+
+@pytest.mark.parametrize("height", [0.4, 1.0])
+def test_what_stands_above_a_box_comes_down_on_it_continuously(height):
+    """All five gaps are its height, to what a tilt is, where they begin to differ and where they do so in full."""
+    found = candidates(bodies(Box((2.0, 2.0, 0.2)), Cylinder(0.3, height)), Scene(ground=()))
+    q = np.tile(found.model.neutral(), (2001, 1))
+    q[:, 11] = 0.1
+    q[:, 13] = 0.1 + height / 2 + np.linspace(0.0, 0.2, 2001)
+    gap = found.at(q).gap
+    assert np.abs(np.diff(gap, axis=0) - 1e-4).max() < 5e-6
+    assert np.abs(gap - np.linspace(0.0, 0.2, 2001)[:, None]).max() < 1e-6
+
+
 def test_hulls_of_meshes(cube):
     """A cube from a file is the box of its size, on a plane, on a sphere and on points."""
     box = Box((1.0, 2.0, 0.5))
@@ -138,7 +180,7 @@ def test_batches_are_states_one_by_one(cube):
     together = found.at(q)
     for n in np.ndindex(2, 3):
         for a, b in zip(found.at(q[n]), together, strict=True):
-            assert np.abs(a - b[n]).max() < 1e-12
+            assert np.array_equal(a, b[n])
 
 
 def test_what_is_missing(tmp_path, monkeypatch):

@@ -364,8 +364,11 @@ def test_wrong_arguments(good, tmp_path):
     for tolerance in (0.0, -1.0, np.nan, "small", True):
         with pytest.raises(InputError, match="tolerance must be a positive number"):
             kt.audit(good, tolerance=tolerance)
-    with pytest.raises(InputError, match=r"has no row 'heat'\. Rows: total energy, momentum p of base"):
-        kt.audit(good)["heat"]
+    for quantity in ("heat", 0, None):
+        with pytest.raises(
+            InputError, match=rf"has no row {quantity!r}; ask for a quantity .* begins: total energy, momentum p of base"
+        ):
+            kt.audit(good)[quantity]
     with pytest.raises(FileError, match="suffix"):
         kt.audit(good).plot(tmp_path / "audit.xyz")
 

@@ -13,6 +13,7 @@ import numpy as np
 from kinetree.algorithms import kinematics
 from kinetree.compiler.graph import Graph
 from kinetree.compiler.kernel import build_once, straight_source
+from kinetree.contact.broad import GeneralPairs
 from kinetree.contact.distances import FIELDS, SKELETONS, contact
 from kinetree.contact.features import Feature, features, is_general
 from kinetree.contact.general import GeneralPair, general_pairs, hull_of
@@ -79,7 +80,7 @@ class Candidates:
     features: Features
     groups: tuple[Group, ...]
     hulls: tuple[HullsOnPlane, ...]
-    general: tuple[GeneralPair, ...]
+    general: GeneralPairs
 
     def __repr__(self) -> str:
         return f"Candidates({self.count} contacts of {self.model.name!r})"
@@ -108,9 +109,8 @@ class Candidates:
         gap, points, normals = (x.reshape(len(R), *x.shape[len(batch) :]) for x in found)
         for hulls in self.hulls:
             hulls.fill(slice(start, start := start + hulls.count), gap, points, normals, R, p)
-        for pair in self.general:
-            part = slice(start, start := start + pair.count)
-            gap[:, part], points[:, part], normals[:, part] = pair.at(R, p)
+        if self.general.count:
+            self.general.fill(slice(start, None), gap, points, normals, R, p)
         return found
 
 
@@ -191,7 +191,7 @@ def candidates(model: Model, scene: Scene) -> Candidates:
         Features((*feature[:4], tuple(map(float, feature.numbers))) for _, feature in order),
         tuple(_groups(runs)),
         tuple(on_planes),
-        tuple(x for _, x in general),
+        GeneralPairs(tuple(x for _, x in general)),
     )
 
 

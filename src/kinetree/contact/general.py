@@ -1,23 +1,23 @@
 """Pairs of general convex shapes, left to the collision library coal: cylinders, and hulls of meshes, but on planes.
 
 Each pair has five candidates: where the shapes are nearest, and where they would be if the first were tilted by `TILT` about
-four axes across the normal, which is where a face rests on a face. A ball or a point touches once. Shapes whose bounding
-spheres are further apart than `REACH` of their radii are not looked at: the distance of the spheres is their gap; nearer ones
-pass from one to the other continuously.
+four axes across the normal, which is where a face rests on a face. A ball or a point touches once. None of the four is nearer
+than the nearest points are, between two planes across the normal, so that these stand for all five where they are further apart
+than `FLAT` of the radii; nearer ones pass from one to the other continuously.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
 
 from kinetree.contact.contacts import frame
-from kinetree.contact.hulls import REACH, TILT, Hull
+from kinetree.contact.hulls import TILT, Hull
 from kinetree.contact.scene import Pair
 from kinetree.errors import InputError, MissingExtraError
 from kinetree.model import GROUND, Box, Capsule, Cylinder, Geometry, Model, Plane, Points, Pose, Shape, Sphere
@@ -26,6 +26,12 @@ from kinetree.spatial.scalars import Array
 
 TOLERANCE: Final = 1e-6
 """Of distances [m]. Below that, what coal does with shapes inside each other fails at times."""
+
+FLAT: Final = 0.05
+"""Of the radii of bounding spheres."""
+
+TILTED: Final = np.array([rotation_about(axis, angle) for axis in np.eye(3)[1:] for angle in (-TILT, TILT)])
+"""Turns (4, 3, 3) about axes across the normal, in axes that begin with it."""
 
 
 @final
@@ -50,43 +56,21 @@ class GeneralPair:
     count: int
     name: str
 
-    def at(self, R: Array, p: Array) -> tuple[Array, Array, Array]:
-        """Gaps (n, count), points and normals (n, count, 3) of n states, bodies at R (n, b, 3, 3), p (n, b, 3)."""
-        bound, apart, size = self._spheres(R, p)
-        k = self.first.body
-        on_sphere = self.first.centre - self.first.radius * np.einsum("nji,nj->ni", R[:, k], apart)
-        gap, points, normals = (np.repeat(x[:, None], self.count, axis=1) for x in (bound, on_sphere, apart))
-        for n in np.flatnonzero(bound < REACH * size):
-            near, points[n], normals[n] = self._touching(R[n], p[n])
-            share = min(1.0, 2.0 - 2.0 * bound[n] / (REACH * size))
-            gap[n] = share * near + (1.0 - share) * bound[n]
-        return gap, points, normals
-
-    def _spheres(self, R: Array, p: Array) -> tuple[Array, Array, float]:
-        """How far bounding spheres are apart (n,), the direction from the second to the first (n, 3), and the sum of radii."""
+    def at(self, A: Array, a: Array, B: Array, b: Array) -> tuple[Array, Array, Array]:
+        """Gaps (count,), points (count, 3) and normal (3,), world axes, of solids placed at (A, a) and (B, b)."""
         first, second = self.first, self.second
-        here = p[:, first.body] + R[:, first.body] @ first.centre
-        between = here - p[:, second.body] - R[:, second.body] @ second.centre
-        distance = np.linalg.norm(between, axis=1)
-        up = np.where(distance[:, None] > 0.0, between / np.maximum(distance, 1e-300)[:, None], [0.0, 0.0, 1.0])
-        return distance - first.radius - second.radius, up, first.radius + second.radius
-
-    def _touching(self, R: Array, p: Array) -> tuple[Array, Array, Array]:
-        """Gaps (count,), points (count, 3) and normal (3,) of one state."""
-        first, second = self.first, self.second
-        (A, a), (B, b) = (
-            (R[x.body] @ x.placement.rotation, R[x.body] @ x.placement.translation + p[x.body]) for x in (first, second)
-        )
-        distance, x, _, normal = _nearest(first.shape, A, a, second.shape, B, b)
-        gaps, found = [distance], [x]
-        if self.count > 1:
-            for axis in frame(normal, "the normal")[1:]:
-                for angle in (-TILT, TILT):
-                    Q = rotation_about(axis, angle)
-                    _, tilted, y, _ = _nearest(first.shape, Q @ A, x + Q @ (a - x), second.shape, B, b)
-                    found.append(x + Q.T @ (tilted - x))
-                    gaps.append(float(normal @ (found[-1] - y)))
-        return np.array(gaps), (np.array(found) - p[first.body]) @ R[first.body], normal
+        there = _coal().Transform3s(B, b)
+        distance, x, _, normal = _nearest(first.shape, A, a, second.shape, there)
+        gaps, points = np.array([distance] * self.count), np.array([x] * self.count)
+        flat = FLAT * (first.radius + second.radius)
+        if self.count > 1 and distance < flat:
+            share = min(1.0, 2.0 - 2.0 * distance / flat)
+            across = frame(normal, "the normal")
+            for k, Q in enumerate(across.T @ TILTED @ across, 1):
+                _, tilted, y, _ = _nearest(first.shape, Q @ A, x + Q @ (a - x), second.shape, there)
+                points[k] = x + Q.T @ (tilted - x)
+                gaps[k] = share * (normal @ (points[k] - y)) + (1.0 - share) * distance
+        return gaps, points, normal
 
 
 def general_pairs(model: Model, pair: Pair) -> Iterator[GeneralPair]:
@@ -175,10 +159,16 @@ def _coal() -> Any:
     return coal
 
 
-def _nearest(first: Any, A: Array, a: Array, second: Any, B: Array, b: Array) -> tuple[float, Array, Array, Array]:
+@cache
+def _request() -> Any:
+    request = _coal().DistanceRequest()
+    request.gjk_tolerance = request.epa_tolerance = TOLERANCE
+    return request
+
+
+def _nearest(first: Any, A: Array, a: Array, second: Any, there: Any) -> tuple[float, Array, Array, Array]:
     """Signed distance, nearest points of both, and the normal from the second to the first."""
     coal = _coal()
-    request, result = coal.DistanceRequest(), coal.DistanceResult()
-    request.gjk_tolerance = request.epa_tolerance = TOLERANCE
-    distance = coal.distance(first, coal.Transform3s(A, a), second, coal.Transform3s(B, b), request, result)
+    result = coal.DistanceResult()
+    distance = coal.distance(first, coal.Transform3s(A, a), second, there, _request(), result)
     return distance, result.getNearestPoint1(), result.getNearestPoint2(), -result.normal

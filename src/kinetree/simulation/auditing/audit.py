@@ -41,11 +41,12 @@ class Audit:
         return iter(self.rows)
 
     def __getitem__(self, quantity: str) -> Row:
-        """The row of a quantity, by its name or how that begins."""
+        """The row of a quantity, by its name or how that begins. Raises InputError."""
         for row in self.rows:
-            if row.quantity.startswith(quantity):
+            if isinstance(quantity, str) and row.quantity.startswith(quantity):
                 return row
-        raise InputError(f"the audit has no row {quantity!r}. Rows: {', '.join(row.quantity for row in self.rows)}.")
+        rows = ", ".join(row.quantity for row in self.rows)
+        raise InputError(f"the audit has no row {quantity!r:.80}; ask for a quantity by its name or how that begins: {rows}.")
 
     def __str__(self) -> str:
         cells = [HEADINGS, *(cells_of(row) for row in self.rows)]
