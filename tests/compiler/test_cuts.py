@@ -60,18 +60,18 @@ def test_loops_over_bodies_run_inside_others_each_with_its_own_tables():
     final = routines.area(model.nv, strides=(1,))
     shapes = {"q": (model.nq,), "v": (model.nv,), "impulses": (6,)}
     sources = [looped_source(impulse.struck, model, shapes, {"bodies": (k,)}, routines.lanes, body_guard)[0] for k in hit]
-    parts = [routines.embed(source) for source in sources]
+    (first, second), room = routines.embed(*sources)
     copy, given = routines.piece("copy", lambda x: x, [Block()], [Block()]), Area("%in", 0, (1,))
     asked = routines.area(model.nq + model.nv + 6, strides=(1,))
     with routines.procedure("body") as body:
-        body.compute(parts[0][0], given[0], parts[0][1][0])
+        body.compute(first, given[0], room[0])
         with body.loop(0, model.nq + model.nv + 6) as k:
             body.call(copy, given[k], asked[k])
         with body.loop(0, model.nv) as k:
-            body.call(copy, Area("%out", parts[0][1].slot, (1,))[k], Area("%out", asked.slot + model.nq, (1,))[k])
-        body.compute(parts[1][0], asked[0], parts[1][1][0])
+            body.call(copy, room[k], Area("%out", asked.slot + model.nq, (1,))[k])
+        body.compute(second, asked[0], room[0])
         with body.loop(0, model.nv) as k:
-            body.call(copy, Area("%out", parts[1][1].slot, (1,))[k], final[k])
+            body.call(copy, room[k], final[k])
     found = build_source("twice", "", routines.source([*shapes.values()], [(model.nv,)]))(q, v, W)
     kernel, expected = kt.compile(kt.impulse_response, model), v
     for k in hit:

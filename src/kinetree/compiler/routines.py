@@ -79,11 +79,13 @@ class Routines:
         self.pieces.append(found)
         return found
 
-    def embed(self, source: KernelSource) -> tuple[Embedded, Area]:
-        """A kernel's body, and room for its results."""
-        found = Embedded(len(self.embedded), source, sum(len(inner.source.arrays) for inner in self.embedded))
-        self.embedded.append(found)
-        return found, self.area(slots(source.outputs) + source.spare)
+    def embed(self, *sources: KernelSource) -> tuple[list[Embedded], Area]:
+        """Bodies of kernels, and room for the results of one of them at a time."""
+        start, table = len(self.embedded), sum(len(inner.source.arrays) for inner in self.embedded)
+        for source in sources:
+            self.embedded.append(Embedded(len(self.embedded), source, table))
+            table += len(source.arrays)
+        return self.embedded[start:], self.area(max(slots(source.outputs) + source.spare for source in sources), strides=(1,))
 
     def table(self, name: str, values: Sequence[int]) -> str:
         """The name of a table of whole numbers, for `Procedure.lookup`."""

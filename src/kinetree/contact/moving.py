@@ -98,34 +98,38 @@ class Looped(Moving):
         super().__init__(routines, model, bodies)
         k, nq, nv = len(bodies), model.nq, model.nv
         state = {"q": (nq,), "v": (nv,)}
-        moved, _ = looped_source(_moved, model, state, {"bodies": bodies}, routines.lanes)
-        self._moved, room = routines.embed(moved)
-        at = np.cumsum([room.slot, 36 * k * k, 9 * k, 3 * k]).tolist()
-        places = [Area(room.base, slot, size) for slot, size in zip(at, ((36 * k, 6), (9,), (3,), (6,)), strict=True)]
-        self._found, (self._C, self.R, self.p, self.V) = Area(room.base, room.slot, (1,)), places
         shapes = {**state, "impulses": (6 * k,)}
-        struck, _ = looped_source(impulse.struck, model, shapes, {"bodies": bodies}, routines.lanes, body_guard)
-        self._struck, self._answer = routines.embed(struck)
+        options = {"bodies": bodies}
+        moved, _ = looped_source(_moved, model, state, options, routines.lanes)
+        struck, _ = looped_source(impulse.struck, model, shapes, options, routines.lanes, body_guard)
+        (self._moved, self._struck), self._room = routines.embed(moved, struck)
+        self._count = 36 * k * k + 18 * k
+        self._found = routines.area(self._count, strides=(1,))
+        at = np.cumsum([self._found.slot, 36 * k * k, 9 * k, 3 * k]).tolist()
+        places = [Area("%out", slot, size) for slot, size in zip(at, ((36 * k, 6), (9,), (3,), (6,)), strict=True)]
+        self._C, self.R, self.p, self.V = places
         self._asked = routines.area(nq + nv + 6 * k, strides=(1,))
-        self.W = Area(self._asked.base, self._asked.slot + nq + nv, (6,))
+        self.W = Area("%out", self._asked.slot + nq + nv, (6,))
+        self._copy = routines.piece("copy.number", lambda x: x, [ONE], [ONE])
 
     def begin(self, p: Procedure) -> None:
-        p.compute(self._moved, _given(0)[0], self._found[0])
+        p.compute(self._moved, _given(0)[0], self._room[0])
+        self._copied(p, self._room, self._found, self._count)
+        self._copied(p, _given(0), self._asked, self.model.nq + self.model.nv)
 
     def delassus(self, space: Space) -> Procedure:
         return by_blocks(self.routines, self._C, len(self.bodies), space)
 
     def respond(self, p: Procedure, after: Area, f: Area, guard: Area) -> None:
-        copy = self.routines.piece("copy.number", lambda x: x, [ONE], [ONE])
-        given, nv, passed = _given(0), self.model.nv, 6 * self.model.nbodies
-        found = Area(self._answer.base, self._answer.slot, (1,))
-        with p.loop(0, self.model.nq + nv) as k:
-            p.call(copy, given[k], self._asked[k])
-        p.compute(self._struck, self._asked[0], found[0])
+        p.compute(self._struck, self._asked[0], self._room[0])
+        nv, passed = self.model.nv, 6 * self.model.nbodies
         for start, area, count in ((0, after, nv), (nv, f, passed), (nv + passed, guard, 1)):
-            source, target = Area(found.base, found.slot + start, (1,)), Area(area.base, area.slot, (1,))
-            with p.loop(0, count) as k:
-                p.call(copy, source[k], target[k])
+            source, target = (Area(x.base, x.slot + more, (1,)) for x, more in ((self._room, start), (area, 0)))
+            self._copied(p, source, target, count)
+
+    def _copied(self, p: Procedure, source: Area, target: Area, count: int) -> None:
+        with p.loop(0, count) as k:
+            p.call(self._copy, source[k], target[k])
 
 
 def moving(routines: Routines, model: Model, bodies: tuple[int, ...]) -> Moving:
