@@ -73,7 +73,7 @@ def contact_space(model, q, v, contacts, kind, d=3):
 def test_contact_space_is_the_dense_one(name, kind):
     model, rng = zoo.model(name), np.random.default_rng(0)
     q, v = model.random(rng, 3), rng.normal(size=(3, model.nv))
-    contacts = touching(model, rng)
+    contacts = [*touching(model, rng), *(kt.Contact(k, rng.normal(size=3), rng.normal(size=3)) for k in range(2))]
     u, A = contact_space(model, q, v, arranged(model, contacts), kind)
     for n in range(3):
         J, M = dense(model, q[n], contacts), kt.mass_matrix(model, q[n])

@@ -27,7 +27,7 @@ MOST_GATHERED = 2
 
 def compliance(model: Model, q: Array, *, bodies: tuple[int, ...], frame: str) -> Array:
     """Blocks (i, j) of Ω for i, j among m bodies (6m, 6m)."""
-    found = _gathered if len(bodies) <= MOST_GATHERED else _blocks
+    found = gathered if len(bodies) <= MOST_GATHERED else _blocks
     return found(model, q, bodies, frame)
 
 
@@ -62,7 +62,8 @@ def passed_on(received: Array, phi: Shift, H: Array, D: Array, G: Array, units: 
     return symmetric(HX.T @ solve(D, HX)), phi @ (X - G @ HX)  # X* H* D⁻¹ H X,  ψ X = φ (1 − G H) X
 
 
-def _gathered(model: Model, q: Array, bodies: tuple[int, ...], frame: str) -> Array:
+def gathered(model: Model, q: Array, bodies: tuple[int, ...], frame: str) -> Array:
+    """As `compliance`, by one gather of 6m unit wrenches over all bodies: sweeps alone, whatever m is."""
     phi, H = weights(model, q), joint_maps(model, q)
     _, D, G = articulated(model.tree, phi, H, model.inertias, model.joint_inertias)
     units = [np.kron([[float(k == body) for body in bodies]], np.eye(6)) for k in range(model.nbodies)]

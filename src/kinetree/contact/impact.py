@@ -107,7 +107,7 @@ def impact(
 
     Cost: O(N + m² · depth) for Delassus' matrix and O(m²) for each sweep
     """
-    if law not in LAWS:
+    if not isinstance(law, str) or law not in LAWS:
         raise InputError(f"law must be one of {', '.join(map(repr, LAWS))}, found {law!r}.")
     found = arranged(model, contacts)
     eps, mu = _wide(restitution, found.count, "restitution", 1.0), _wide(friction, found.count, "friction", np.inf)
@@ -123,10 +123,10 @@ def impact(
         raise InputError(f"impact of {model.name!r}: {failure}") from None
     if REFUSED[0] != before:
         _check(model, found, q, v, eps, mu)
-        if not np.isfinite(results[0]).all():
+        if not all(np.isfinite(x).all() for x in (results[0], results[3])):
             raise InputError(
-                f"impact of {model.name!r}: the velocities after it are not finite, although the input is. Either the numbers "
-                "given overflow, or the mass matrix is singular at this configuration."
+                f"impact of {model.name!r}: the velocities after it, or the energy, are not finite, although the input is. "
+                "Either the numbers given overflow, or the mass matrix is singular at this configuration."
             )
     after, impulses, joint_impulses, residuals, returned, lost = results
     named = Residuals(*(residuals[..., k] for k in range(5)))
@@ -186,7 +186,8 @@ def _source(lanes: Lanes, model: Model, law: str, bodies: tuple[int, ...], sides
     act = routines.piece("act", lambda F, x, W: W + x @ F, [space.block, each, six], [six])
     turn = routines.piece("turn", lambda N, x: x @ N, [space.directions, each], [three])
     times = routines.piece("times", lambda a, b: a * b, [one, one], [one])
-    wrong = routines.piece("wrong.contact", _wrong, [three, three, one, one, one], [one])
+    wrong = routines.piece("wrong.contact", _wrong, [three, three, one, one, one, one], [one])
+    overflow = routines.piece("overflow", _overflow, [each, each, one], [one])
     with routines.procedure("body") as body:
         moves.begin(body)
         body.run(space.solve)
@@ -204,16 +205,22 @@ def _source(lanes: Lanes, model: Model, law: str, bodies: tuple[int, ...], sides
             body.call(times, possible[0], eps[c], returned[c])
         moves.respond(body, after, f, guard)
         with body.loop(0, m) as c:
-            body.call(wrong, points[c], normals[c], eps[c], mu[c], guard[0], guard[0])
+            body.call(overflow, space.u[c], space.size[c], residuals[4], residuals[4])
+            body.call(wrong, points[c], normals[c], eps[c], mu[c], residuals[4], guard[0], guard[0])
     return routines.source(shapes, results)
 
 
-def _wrong(point: Array, normal: Array, eps: Scalar, mu: Scalar, guard: Scalar) -> Scalar:
-    """More, or NaN, if what is said of a contact cannot be."""
+def _overflow(u: Array, size: Array, energy: Scalar) -> Scalar:
+    """The energy, or NaN if squares of the contact's velocities or levers are beyond what a number holds."""
+    return energy + finite_check(u @ u + sum(size))
+
+
+def _wrong(point: Array, normal: Array, eps: Scalar, mu: Scalar, energy: Scalar, guard: Scalar) -> Scalar:
+    """More, or NaN, if what is said of a contact cannot be, or the energy is no number."""
     outside = where(positive(-eps), 1.0, where(positive(eps - 1.0), 1.0, where(positive(-mu), 1.0, 0.0)))
     largest = maximum(maximum(abs(normal[0]), abs(normal[1])), abs(normal[2]))
     nothing = where(positive(largest - SHORT), 0.0, 1.0)
-    return guard + outside + nothing + finite_check(sum(point) + sum(normal) + mu)
+    return guard + outside + nothing + finite_check(sum(point) + sum(normal) + mu) + finite_check(energy)
 
 
 def _check(model: Model, found: Arranged, q: Any, v: Any, eps: Any, mu: Any) -> None:
@@ -228,7 +235,7 @@ def _check(model: Model, found: Arranged, q: Any, v: Any, eps: Any, mu: Any) -> 
 def _wide(given: Any, m: int, what: str, most: float) -> Array:
     """ε or μ (..., m), not checked where they are numbers in the right places."""
     found = np.asarray(given)
-    if found.dtype.kind not in "fi" or (found.ndim and found.shape[-1] != m):
+    if found.dtype.kind not in "fi" or found.dtype.itemsize > 8 or (found.ndim and found.shape[-1] != m):
         return coefficients(given, m, what, most)
     return found if found.ndim else np.full(m, found, dtype=float)
 
@@ -242,13 +249,16 @@ def _is_lost(A: Array, size: Array) -> tuple[Array, Scalar]:
 def coefficients(given: Any, m: int, what: str, most: float) -> Array:
     """ε or μ (..., m), or an InputError if they are not between 0 and the most."""
     try:
-        found = np.asarray(given, dtype=float)
+        found = np.asarray(given)
+        if found.dtype.kind not in "fiub":
+            raise TypeError
+        found = found.astype(float)
     except (TypeError, ValueError):
         raise InputError(f"{what} must be a number or one for each contact, found {given!s:.80}.") from None
     wrong = ~((found >= 0.0) & (found <= most)) | ~np.isfinite(found)
     if wrong.any():
         allowed = "between 0 and 1" if most == 1.0 else "a finite number that is not negative"
-        raise InputError(f"{what} must be {allowed}, found {np.atleast_1d(found)[np.atleast_1d(wrong)][0]:g}.")
+        raise InputError(f"{what} must be {allowed}, found {np.atleast_1d(found)[np.atleast_1d(wrong)][0]}.")
     if found.ndim and found.shape[-1] not in (1, m):
         raise InputError(f"{what} must have one number for all or for each of {m} contacts, found shape {found.shape}.")
     return np.broadcast_to(found, (*found.shape[:-1], m))

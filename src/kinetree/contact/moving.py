@@ -142,5 +142,5 @@ def _given(slot: int) -> Area:
 
 
 def _moved(model: Model, q: Array, v: Array, *, bodies: tuple[int, ...]) -> tuple[Array, ...]:
-    C = operational.compliance(model, q, bodies=bodies, frame="body")
+    C = operational.gathered(model, q, bodies, "body")
     return C, *kinematics.some_motions(model, q, v, bodies=bodies)
