@@ -325,7 +325,7 @@ def main() -> None:
         for row in measured(case, batches.get(case.name, 64), (1, 4) if given.quick else COUNTS, repeats, sampled):
             rows.append(row)
             print(table([row]).splitlines()[-1], flush=True)
-    grown = list(growth((2, 4, 8) if given.quick else LENGTHS, repeats, 8 if given.quick else 64))
+    grown = list(growth((2, 4, 8) if given.quick else LENGTHS, 1 if given.quick else 7, 8 if given.quick else 64))
     found = f"{table(rows)}\n\n{growth_table(grown)}\n\n{verdicts(rows, grown)}\n"
     print(found)
     if given.markdown:
