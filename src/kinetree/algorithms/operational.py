@@ -39,9 +39,8 @@ def answers(model: Model, q: Array, units: list[Array]) -> tuple[list[Array], li
     _, D, G = articulated(model.tree, phi, H, model.inertias, model.joint_inertias)
 
     def through(received: Array, phi: Any, H: Array, D: Array, G: Array, F: Array) -> tuple[tuple[Array, Array], Array]:
-        X = received + F
-        HX = H @ X
-        return (HX, solve(D, HX)), phi @ (X - G @ HX)
+        HX, answer, left = taken(received + F, H, D, G)
+        return (HX, answer), phi @ left
 
     def reach(received: Array, phi: Any, H: Array, D: Array, F: Array) -> tuple[Array, Array]:
         moment, force = received + np.abs(F).reshape(2, 3, -1).sum(axis=1)
@@ -57,9 +56,14 @@ def answers(model: Model, q: Array, units: list[Array]) -> tuple[list[Array], li
 
 def passed_on(received: Array, phi: Shift, H: Array, D: Array, G: Array, units: Array) -> tuple[Array, Array]:
     """What a body adds to Ω, and what it passes on to its parent of m unit wrenches (6, 6m), from the tips to the base."""
-    X = received + units  # X = Σ ψ X + 1
+    HX, answer, left = taken(received + units, H, D, G)  # X = Σ ψ X + 1
+    return symmetric(HX.T @ answer), phi @ left  # X* H* D⁻¹ H X,  ψ X = φ (1 − G H) X
+
+
+def taken(X: Array, H: Array, D: Array, G: Array) -> tuple[Array, Array, Array]:
+    """H X and D⁻¹ H X, what a joint feels of wrenches and how it answers; (1 − G H) X, what it leaves of them."""
     HX = H @ X
-    return symmetric(HX.T @ solve(D, HX)), phi @ (X - G @ HX)  # X* H* D⁻¹ H X,  ψ X = φ (1 − G H) X
+    return HX, solve(D, HX), X - G @ HX
 
 
 def gathered(model: Model, q: Array, bodies: tuple[int, ...], frame: str) -> Array:

@@ -1,6 +1,6 @@
 """Impulses and contact: what a blow does anywhere on a tree, impacts with restitution and friction, and where shapes touch.
 
-contacts → contact space (Delassus' matrix) → impulses (interior points, Newton, Gauss–Seidel) → impulse response → velocities after
+contacts → contact space (Delassus' matrix) → impulses (interior points, Newton, sweeps) → impulse response → velocities after
 shapes → scene → features → gaps
 """
 

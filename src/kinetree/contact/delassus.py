@@ -14,6 +14,7 @@ from kinetree.compiler.routines import Area, Block, Procedure, Routines
 from kinetree.contact.space import Space
 from kinetree.model import Model
 from kinetree.spatial.scalars import Array
+from kinetree.spatial.sixvectors import symmetric as mirrored
 
 
 def by_answers(routines: Routines, trace: Trace, q: Array, model: Model, bodies: tuple[int, ...], space: Space) -> Procedure:
@@ -94,12 +95,8 @@ def _finish(routines: Routines, space: Space):
     """The pieces that copy a block to the other triangle, and make one on the diagonal symmetric to the last bit."""
     return (
         routines.piece("mirror", lambda A: A.T, [space.square], [space.square]),
-        routines.piece("symmetric", _symmetric, [space.square], [space.square]),
+        routines.piece("symmetric", mirrored, [space.square], [space.square]),
     )
-
-
-def _symmetric(A: Array) -> Array:
-    return np.array([[A[max(i, j), min(i, j)] for j in range(len(A))] for i in range(len(A))])
 
 
 def _terms(F: Array, C: Array, G: Array, size: Array) -> Array:

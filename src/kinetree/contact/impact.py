@@ -179,8 +179,6 @@ def _source(lanes: Lanes, model: Model, law: str, bodies: tuple[int, ...], sides
     rank = min(model.nv, 6 * len(bodies))
     restituted = Restitution(routines, law, m, space.u, space.A, eps, mu, lost, x, residuals, possible, d, rank)
     one, three, six, each = Block(), Block(3), Block(6), space.each
-    places = [routines.table(f"body{s}", [max(side[s], 0) for side in sides]) for s in range(2)]
-    both = any(other >= 0 for _, other in sides)
     is_lost = routines.piece("is.lost", _is_lost, [space.square, each], [each, one])
     nothing = routines.piece("no.wrench", lambda: np.zeros(6), [], [six])
     act = routines.piece("act", lambda F, x, W: W + x @ F, [space.block, each, six], [six])
@@ -198,7 +196,7 @@ def _source(lanes: Lanes, model: Model, law: str, bodies: tuple[int, ...], sides
         with body.loop(0, len(bodies)) as j:
             body.call(nothing, moves.W[j])
         with body.loop(0, m) as c:
-            for side, table in enumerate(places[: 1 + both]):
+            for side, table in enumerate(space.places[: 1 + space.two]):
                 j = body.lookup(table, c)
                 body.call(act, space.rows[c, side], x[c], moves.W[j], moves.W[j])
             body.call(turn, space.frames[c], x[c], world[c])
