@@ -240,7 +240,7 @@ class Restitution:
         gained = part("gained", _gained, [ONE, ONE, ONE, ONE, Block(5)], [ONE, ONE, ONE])
         lacking = part("lacking", _lacking, [self.each, Block(2), ONE], [ONE])
         singly = part("singly", _singly, [self.each, Block(2), ONE], [ONE])
-        anew = part("anew", lambda astray, found: found * (1.0 - astray), [ONE, Block(5)], [Block(5)])
+        anew = part("anew", _anew, [ONE, Block(5)], [Block(5)])
         worst = part("worst.plastic", _worst_again, [ONE, self.each, self.each, ONE, ONE, Block(5)], [Block(5)])
         apart = part("apart", _apart, [self.each] * 4 + [ONE] * 2, [ONE] * 2)
         share = part("possible", _possible, [ONE] * 6, [ONE])
@@ -349,6 +349,10 @@ def _gained(energy: Scalar, swing: Scalar, alone: Scalar, short: Scalar, residua
     missed = residuals[1] + residuals[3] + short - ASTRAY * (abs(energy) + alone)
     astray = where(positive(missed), 1.0, 0.0)
     return where(positive(energy - GROWTH * swing), 1.0, astray), astray, 1.0
+
+
+def _anew(astray: Scalar, found: Array) -> Array:
+    return np.array([where(astray, 0.0, x) for x in found], dtype=object)  # a product would keep what is no number
 
 
 def _worst_again(astray: Scalar, x: Array, w: Array, least: Scalar, mu: Scalar, found: Array) -> Array:
